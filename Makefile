@@ -1,0 +1,129 @@
+# Set-up and the few commands everyone needs; all the science is in the Snakefile. `make help` lists the targets.
+# Needs Python >= 3.11 (with venv and pip) and make. Every path is relative, so the clone may lie anywhere.
+
+# The interpreter to make .venv with. Empty: the first fit one found on PATH.
+PYTHON ?=
+# Cores for Snakemake, workers for pytest, and anything to append to the command line of either.
+CORES ?= all
+WORKERS ?= auto
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help figures test coverage lint format docs schema lock clean distclean
+
+# The scripts that Snakemake starts look for python on PATH.
+in_venv := PATH="$$(pwd)/.venv/bin:$$PATH"
+python := $(in_venv) .venv/bin/python
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
+	    printf '%-18s %s\n' "$$name" "$$text"; done
+
+# ---------------------------------------------------------------------------------------------------- set-up
+# A stamp carries a checksum of what decides the environment: the lock files, the package's metadata, and the
+# place of the clone (a virtual environment cannot be moved). So a touched file sets up nothing again, and a
+# changed one does. The three lock files hold one another: runtime < dev < docs.
+
+checksum = $(shell { pwd; cat envs/requirements-build.txt $(1) pyproject.toml; } 2>/dev/null | cksum | tr ' ' '-')
+runtime := .venv/.runtime-$(call checksum,envs/requirements.txt)
+dev := .venv/.dev-$(call checksum,envs/requirements-dev.txt)
+docs := .venv/.docs-$(call checksum,envs/requirements-docs.txt)
+
+$(runtime): lock_file := envs/requirements.txt
+$(runtime): stamps := $(runtime)
+$(dev): lock_file := envs/requirements-dev.txt
+$(dev): stamps := $(runtime) $(dev)
+$(docs): lock_file := envs/requirements-docs.txt
+$(docs): stamps := $(runtime) $(dev) $(docs)
+
+# Sets $$py. 3.11 to 3.13 come first: one locked package has no ready-made file for later ones and would be compiled.
+find_python = py=; \
+	if [ -n "$(PYTHON)" ]; then set -- "$(PYTHON)"; \
+	else set -- python3 python3.13 python3.12 python3.11 python python3.14; fi; \
+	for below in 14 99; do for candidate in "$$@"; do \
+	    if [ -z "$$py" ] && "$$candidate" -c "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, $$below))" \
+	        2>/dev/null; then py="$$candidate"; fi; \
+	done; done; \
+	if [ -z "$$py" ]; then \
+	    echo "usaav needs Python 3.11 or newer with the modules venv and ensurepip; none of these is one: $$*." >&2; \
+	    echo "Install it (on Debian and Ubuntu: python3 and python3-venv), or name one: make PYTHON=/path/to/python3.12" >&2; \
+	    exit 1; fi
+
+pip = PIP_USER=0 .venv/bin/python -m pip --quiet --disable-pip-version-check --no-input install
+
+$(runtime) $(dev) $(docs):
+	@set -e; \
+	if [ "$$(cat .venv/.place 2>/dev/null)" != "$$(pwd)" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then \
+	    $(find_python); \
+	    echo "Set-up: making .venv with $$("$$py" --version)."; \
+	    "$$py" -m venv --clear .venv; \
+	    pwd > .venv/.place; \
+	fi; \
+	rm -f .venv/.runtime-* .venv/.dev-* .venv/.docs-*; \
+	echo "Set-up: installing what $(lock_file) pins (a minute or two, once)."; \
+	$(pip) --require-hashes -r envs/requirements-build.txt; \
+	$(pip) --require-hashes --no-build-isolation -r $(lock_file); \
+	$(pip) --no-deps --no-build-isolation -e .; \
+	touch $(stamps)
+
+# --------------------------------------------------------------------------------------------------- targets
+
+figures: $(runtime)  ## the whole paper: simulations, metrics, figures, films and claims into results/
+	@$(python) -m snakemake --cores $(CORES) $(ARGS)
+
+test: $(dev)  ## the test suite
+	@$(python) -m pytest -n $(WORKERS) $(ARGS)
+
+coverage: $(dev)  ## the test suite with line coverage of src; fails below the bar set in pyproject.toml
+	@$(python) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+snakefiles := $(wildcard Snakefile workflow/rules/*.smk)
+
+lint: $(dev)  ## formatting, style and types
+	@$(python) -m ruff check .
+	@$(python) -m ruff format --check .
+	@$(python) -m mypy
+	@$(if $(snakefiles),$(in_venv) snakefmt --check $(snakefiles))
+
+format: $(dev)  ## rewrite the sources in the project's format
+	@$(python) -m ruff check --fix .
+	@$(python) -m ruff format .
+	@$(if $(snakefiles),$(in_venv) snakefmt $(snakefiles))
+
+docs: $(docs)  ## the documentation site, into docs/_build/html; a warning is an error
+	@$(python) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+schema: $(runtime)  ## workflow/schemas/config.schema.json, from the models in src/usaav/config
+	@$(python) -m usaav.config.schema
+
+# The largest set is solved first and the others are held to it, so that the files agree on every version. Pins
+# already there are kept where they still fit; UPGRADE=1 moves all of them to the newest.
+lock:  ## the hash-locked files under envs/, from pyproject.toml (UPGRADE=1: to the newest versions)
+	@set -e; \
+	$(find_python); \
+	trap 'rm -rf .lock' EXIT; \
+	echo "Locking: fetching the solver."; \
+	"$$py" -m venv --clear .lock; \
+	.lock/bin/python -m pip --quiet --disable-pip-version-check --no-input install 'uv>=0.9'; \
+	compile() { \
+	    out="envs/$$1.txt"; shift; \
+	    .lock/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	        --no-header --no-annotate --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade) \
+	        --output-file "$$out" "$$@"; \
+	    { echo '# Written by `make lock` from pyproject.toml: versions and hashes only.'; cat "$$out"; } > .lock/out; \
+	    mv .lock/out "$$out"; \
+	    echo "Locked $$out ($$(grep -c '==' "$$out") packages)."; \
+	}; \
+	compile requirements-docs pyproject.toml --group build --extra test --extra lint --extra docs; \
+	compile requirements-dev pyproject.toml --group build --extra test --extra lint --constraint envs/requirements-docs.txt; \
+	compile requirements pyproject.toml --group build --constraint envs/requirements-docs.txt; \
+	compile requirements-build --group build --constraint envs/requirements-docs.txt
+
+clean:  ## remove results and everything else that is made, but not .venv
+	@if [ -d results ]; then find results/ -mindepth 1 ! -path results/README.md -delete; fi
+	@rm -rf .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov build dist docs/_build
+	@find src tests workflow -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean  ## the same, and .venv
+	@rm -rf .venv
