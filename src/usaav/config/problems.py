@@ -1,0 +1,226 @@
+"""From validation failures to messages that a person can act on: where, key, value, what was expected, nearest valid key."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, Tag, TypeAdapter, ValidationError
+
+from usaav.config.values import plain
+from usaav.errors import ConfigError
+
+MAX_REPORTED = 40
+_NO_VALUE = object()
+
+Locate = Callable[[tuple[str, ...]], str]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with the settings."""
+
+    key: tuple[str, ...]
+    expected: str
+    value: Any = _NO_VALUE
+    hint: str = ""
+    source: str = ""
+
+    def below(self, *prefix: str) -> Problem:
+        """The same problem with its key put under `prefix`."""
+        return replace(self, key=(*prefix, *self.key))
+
+    def __str__(self) -> str:
+        where = f"{self.source}: " if self.source else ""
+        key = ".".join(self.key) or "the configuration"
+        value = "" if self.value is _NO_VALUE else f" = {shortened(self.value)}"
+        return f"{where}{key}{value}: {self.expected}.{self.hint}"
+
+
+def shortened(value: Any) -> str:
+    """The value as text of at most about 70 characters."""
+    text = repr(value)
+    return text if len(text) <= 70 else f"{text[:60]} ... ({len(text)} characters)"
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the choice closest to `word`, or nothing."""
+    # words of one case only differ by typing; the cutoff lets 'n' find 'n_tokens' but not anything
+    close = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.45)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(key: Sequence[str], value: Any, choices: Iterable[str], what: str = "unknown key") -> Problem:
+    """The problem of a key (its last part) that is none of `choices`."""
+    known = sorted(choices)
+    listing = ", ".join(known[:30]) + (", ..." if len(known) > 30 else "")
+    return Problem(tuple(key), f"{what}; known: {listing or 'none'}", value, nearest(key[-1], known))
+
+
+def raise_problems(problems: Sequence[Problem], locate: Locate | None = None) -> None:
+    """Raise one ConfigError with all `problems`; return if there is none. `locate` names the file (and line) of a key."""
+    if not problems:
+        return
+    lines: dict[str, None] = {}  # keeps the order and drops doubles
+    for problem in problems:
+        named = replace(problem, source=locate(problem.key)) if locate and not problem.source else problem
+        lines[f"  {named}"] = None
+    shown = list(lines)[:MAX_REPORTED]
+    if len(lines) > MAX_REPORTED:
+        shown.append(f"  ... and {len(lines) - MAX_REPORTED} more")
+    count = f"{len(lines)} problem{'s' if len(lines) > 1 else ''} in the settings; correct, then start again:"
+    raise ConfigError("\n".join([count, *shown]))
+
+
+def validated(adapter: TypeAdapter[Any], annotation: Any, data: Any, root: str) -> Any:
+    """`data` validated by `adapter` (of `annotation`), problems raised as one ConfigError with keys under `root`."""
+    try:
+        data = plain(data)
+    except ValueError as error:
+        raise ConfigError(f"{root}: {error}") from None
+    try:
+        return adapter.validate_python(data)
+    except ValidationError as error:
+        raise_problems([problem.below(root) for problem in translate(error, annotation, data)])
+        raise
+
+
+def translate(error: ValidationError, annotation: Any, data: Any) -> list[Problem]:
+    """The problems behind a failed validation of `data` against `annotation` (a model or a typing construct)."""
+    found: list[Problem] = []
+    for detail in error.errors(include_url=False):
+        found.extend(_translated(detail, annotation, data))
+    return found
+
+
+def _translated(detail: Any, annotation: Any, data: Any) -> list[Problem]:
+    kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
+    key, value = _key_and_value(loc, data, kind in ("missing", "extra_forbidden"))
+    if kind == "rule":
+        return [
+            Problem((*key, *map(str, below)), f"expected {expected}", _value_at(value, below))
+            for below, expected in context["faults"]
+        ]
+    if kind == "extra_forbidden":
+        model = _model_at(annotation, loc[:-1])
+        return [unknown(key, value, model.model_fields if model else ())]
+    if kind == "missing":
+        return [Problem(key, "this key is required")]
+    if kind == "union_tag_invalid":
+        tag = context["discriminator"].strip("'")
+        choices = re.findall(r"'([^']*)'", context["expected_tags"])
+        return [unknown_choice((*key, tag), context["tag"], choices)]
+    if kind == "union_tag_not_found":
+        tag = context["discriminator"].strip("'")
+        choices = _tags(_model_at_or_union(annotation, loc))
+        given = f" (found only {', '.join(value)})" if isinstance(value, Mapping) and value else ""
+        return [Problem((*key, tag), f"this key is required{given}; one of {', '.join(choices)}")]
+    if kind == "literal_error":
+        return [unknown_choice(key, value, re.findall(r"'([^']*)'", context["expected"]))]
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return [Problem(key, "expected a mapping of keys to values", value)]
+    if kind in ("tuple_type", "list_type"):
+        return [Problem(key, "expected a list", value)]
+    expected = re.sub(r"^(Input|Value|Tuple|Dictionary|String) should (be|have) ", r"\2 ", detail["msg"])
+    expected = expected.removeprefix("be ").replace("have ", "with ")
+    return [Problem(key, f"expected {expected}", value)]
+
+
+def unknown_choice(key: Sequence[str], value: Any, choices: Sequence[str]) -> Problem:
+    """The problem of a value that is none of `choices`."""
+    hint = nearest(value, choices) if isinstance(value, str) else ""
+    return Problem(tuple(key), f"expected one of {', '.join(choices)}", value, hint)
+
+
+def _step(data: Any, component: str | int) -> Any:
+    if isinstance(data, Mapping):
+        for name in (component, str(component)):
+            if name in data:
+                return data[name]
+    elif isinstance(data, (list, tuple)) and isinstance(component, int) and component < len(data):
+        return data[component]
+    elif isinstance(data, BaseModel) and isinstance(component, str) and component in type(data).model_fields:
+        return getattr(data, component)
+    return _NO_VALUE
+
+
+def _value_at(data: Any, path: Sequence[str | int]) -> Any:
+    for component in path:
+        data = _step(data, component)
+    return data
+
+
+def _key_and_value(loc: Sequence[str | int], data: Any, absent: bool) -> tuple[tuple[str, ...], Any]:
+    """The key as written in the file: pydantic's location without the names of the union members it went through."""
+    key: list[str] = []
+    for position, component in enumerate(loc):
+        inner = _step(data, component)
+        if inner is not _NO_VALUE:
+            key.append(str(component))
+            data = inner
+        elif absent and position == len(loc) - 1:
+            return (*key, str(component)), _NO_VALUE
+    return tuple(key), data
+
+
+# ---------------------------------------------------------------- which model stands at a location
+
+
+def _unwrapped(annotation: Any) -> Any:
+    """Without Annotated and Optional."""
+    while True:
+        origin = typing.get_origin(annotation)
+        if origin is typing.Annotated:
+            annotation = typing.get_args(annotation)[0]
+        elif origin in (typing.Union, types.UnionType):
+            members = [member for member in typing.get_args(annotation) if member is not type(None)]
+            if len(members) != 1:
+                return annotation
+            annotation = members[0]
+        else:
+            return annotation
+
+
+def _members(annotation: Any) -> list[tuple[str, Any]]:
+    """The members of a tagged union with their tags."""
+    if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
+        return []
+    found = []
+    for member in typing.get_args(annotation):
+        tags = [item.tag for item in getattr(member, "__metadata__", ()) if isinstance(item, Tag)]
+        inner = _unwrapped(member)
+        if not tags and isinstance(inner, type) and issubclass(inner, BaseModel):
+            names = [name for name in ("type", "law") if name in inner.model_fields]
+            tags = [tag for name in names for tag in typing.get_args(inner.model_fields[name].annotation)]
+        found.extend((tag, inner) for tag in tags)
+    return found
+
+
+def _tags(annotation: Any) -> list[str]:
+    return [tag for tag, _ in _members(_unwrapped(annotation))]
+
+
+def _model_at_or_union(annotation: Any, loc: Sequence[str | int]) -> Any:
+    for component in loc:
+        annotation = _unwrapped(annotation)
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            field = annotation.model_fields.get(str(component))
+            annotation = field.annotation if field else None
+        elif origin is dict:
+            annotation = arguments[1]
+        elif origin is tuple:
+            annotation = arguments[0]
+        else:
+            annotation = dict(_members(annotation)).get(str(component))
+    return _unwrapped(annotation)
+
+
+def _model_at(annotation: Any, loc: Sequence[str | int]) -> type[BaseModel] | None:
+    found = _model_at_or_union(annotation, loc)
+    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
