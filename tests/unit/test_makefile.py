@@ -6,6 +6,7 @@ was called, and `-m venv` makes a `.venv/bin/python` that is the stand-in itself
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,12 @@ if [ "$1 $2" = "-m venv" ]; then
     mkdir -p "$last/bin" && cp "{python}" "$last/bin/python"
 fi
 """
+
+
+# Without what an outer `make test` hands down, such as its ARGS.
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}
+}
 
 
 class Clone:
@@ -37,9 +44,8 @@ class Clone:
     def make(self, *arguments: str) -> list[str]:
         """Run `make`, and return how the stand-in was called."""
         self.log.write_text("", encoding="utf-8")
-        subprocess.run(
-            ["make", f"PYTHON={self.python}", *arguments], cwd=self.root, check=True, capture_output=True
-        )
+        command = ["make", f"PYTHON={self.python}", *arguments]
+        subprocess.run(command, cwd=self.root, env=ENVIRONMENT, check=True, capture_output=True)
         return self.log.read_text(encoding="utf-8").splitlines()
 
 
@@ -118,6 +124,8 @@ def test_clean_keeps_the_page_about_results(clone: Clone) -> None:
 
 
 def test_help_lists_every_target(clone: Clone) -> None:
-    text = subprocess.run(["make"], cwd=clone.root, check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        ["make"], cwd=clone.root, env=ENVIRONMENT, check=True, capture_output=True, text=True
+    ).stdout
     for target in ("figures", "test", "lint", "docs", "lock", "clean"):
         assert f"make {target} " in text
