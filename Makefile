@@ -92,7 +92,8 @@ format: $(dev)  ## rewrite the sources in the project's format
 	@$(if $(snakefiles),$(in_venv) snakefmt $(snakefiles))
 
 docs: $(docs)  ## the documentation site, into docs/_build/html; a warning is an error
-	@$(python) -m sphinx -W --keep-going -b html docs docs/_build/html
+	@$(python) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html."
 
 schema: $(runtime)  ## workflow/schemas/config.schema.json, from the models in src/usaav/config
 	@$(python) -m usaav.config.schema
