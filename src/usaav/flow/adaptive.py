@@ -1,0 +1,194 @@
+"""The control of the adaptive integration: step sizes, merges, output times. Written once for every engine.
+
+Steps are Dormand-Prince 8(5,3) with the error measured as the largest angle of any token. Beyond the textbook:
+
+* the proposed step is multiplied by ``min(1, max|f_old| / max|f_new|)``: leaving a plateau, the speed rises like a blow-up;
+* after a merge the step is kept but raised to the scale of the new plateau;
+* close pairs cap the step below the method's limit of stability, so that they contract cleanly down to the merge tolerance although
+  their distance is long below the error tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.errors import SimulationError
+from usaav.flow.clock import Clock
+from usaav.flow.clusters import Clusters, Merge
+from usaav.flow.dormand_prince import ORDER
+from usaav.flow.systems import System
+
+Array = NDArray[np.float64]
+
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
+# |R(-x)| of the order-8 step stays below exp(-2.5) up to here; its limit of stability is near 6
+_STABLE = 4.0
+# pairs nearer than this chord report their contraction rate
+_NEAR = 1e-3
+# the crossing of the reported angle is watched for while there are this few clusters (later merges are the ones whose times matter)
+_FEW = 32
+# a step that moves no token by this angle and is still too large for the tolerance can't be resolved in float64
+_SMALLEST_MOVE = 1e-15
+# rates are rescaled once the nearest pair's has drifted by this power of e
+_DRIFT = 30.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """Tolerances of one integration (angles in radians).
+
+    Attributes
+    ----------
+    rtol
+        Largest local error of a step.
+    merge_tolerance
+        Pairs closer than this and approaching become one.
+    merge_angle
+        The angle whose crossing is reported as the time of a merge.
+    max_steps
+        Guard against endless runs.
+    """
+
+    rtol: float = 1e-9
+    merge_tolerance: float = 1e-9
+    merge_angle: float = 1e-3
+    max_steps: int = 5_000_000
+
+
+Observer = Callable[[int, Clusters], None]
+
+
+def integrate(system: System, tokens: Array, times: Array, options: Options, observe: Observer) -> tuple[list[Merge], int]:
+    """Integrate one run and call ``observe(k, clusters)`` at each of `times`, landed on exactly.
+
+    Parameters
+    ----------
+    system
+        The right-hand side of this run.
+    tokens : (n, d)
+        Unit rows in gauge coordinates at tau = 0.
+    times
+        Increasing, first >= 0.
+
+    Returns
+    -------
+    merges, steps
+        Every merge, and the number of accepted and rejected steps.
+
+    Raises
+    ------
+    SimulationError
+        Non-finite state, step underflow, or too many steps; the message names tau and beta.
+    """
+    run = _Run(system, Clusters(tokens), options)
+    for index, time in enumerate(times):
+        run.advance_to(float(time))
+        observe(index, run.clusters)
+    return run.clusters.merges, run.steps
+
+
+class _Run:
+    def __init__(self, system: System, clusters: Clusters, options: Options) -> None:
+        self.system, self.clusters, self.options = system, clusters, options
+        self.clock = Clock()
+        self.steps = 0
+        self.velocity = system.velocity(clusters.tokens, clusters.masses)
+        self.speed = _largest(self.velocity)
+        self.size = 0.0
+        self.cap = math.inf
+        self.until_look = 0
+        self._look()
+        self.size = self._natural_size()
+
+    def advance_to(self, time: float) -> None:
+        while True:
+            remaining = self.clock.until(time)
+            if remaining <= 0.0:
+                return
+            if self.speed == 0.0:  # at rest: nothing will ever move again
+                self.clock.set(time)
+                return
+            self._step(time, remaining * self.system.rate)
+
+    def _step(self, time: float, remaining: float) -> None:
+        proposed = min(self.size, self.cap)
+        size = min(proposed, remaining)
+        clusters, tolerance = self.clusters, self.options.rtol
+        tokens, velocity, error = self.system.step(clusters.tokens, clusters.masses, self.velocity, size, tolerance)
+        self.steps += 1
+        self._check(error, size)
+        factor = min(_GROW, max(_SHRINK, _SAFETY * (error / tolerance) ** (-1.0 / ORDER))) if error > 0.0 else _GROW
+        if error > tolerance:
+            self.size = size * min(factor, _SAFETY)
+            return
+        if size == remaining:
+            self.clock.set(time)
+        else:
+            self.clock.advance(size / self.system.rate)
+        clusters.tokens, self.velocity = tokens, velocity
+        speed = _largest(velocity)
+        slowdown = min(1.0, self.speed / speed) if speed > 0.0 else 1.0
+        # a step cut short by an output time says little about the next
+        self.size = max(proposed if size < proposed else 0.0, size * factor) * slowdown
+        self.speed = speed
+        self.until_look -= 1
+        if self.until_look <= 0:
+            self._look()
+
+    def _look(self) -> None:
+        """Merge what has met, cap the step by the fastest contraction, keep rates in range."""
+        clusters, options = self.clusters, self.options
+        before = len(clusters)
+        while True:
+            few = len(clusters) <= _FEW
+            report = options.merge_angle if few else options.merge_tolerance
+            seen = self.system.neighbours(clusters.tokens, self.velocity, max(_NEAR, report) ** 2, report**2)
+            meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
+            if few:
+                clusters.note_crossings(seen.pairs, seen.squares, seen.rates * self.system.rate, self.clock, options.merge_angle)
+            if not meeting.any():
+                break
+            keep = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, self.system.rate, options.merge_angle)
+            self.system.keep(keep)
+            self._refresh()
+        self.cap = _STABLE / seen.fastest if seen.fastest > 0.0 else math.inf
+        drift = seen.unit_shift - self.system.shift
+        if abs(drift) > _DRIFT:
+            self.system.set_shift(seen.unit_shift)
+            self._refresh()
+            factor = math.exp(min(700.0, -drift))
+            self.size, self.cap = self.size * factor, self.cap * factor
+        m = len(clusters)
+        if m < before:
+            self.size = max(self.size, self._natural_size())
+        self.until_look = 1 if m <= 64 else 4 if m <= 2048 else 16
+
+    def _refresh(self) -> None:
+        self.velocity = self.system.velocity(self.clusters.tokens, self.clusters.masses)
+        self.speed = _largest(self.velocity)
+
+    def _natural_size(self) -> float:
+        """A step on the scale of the present motion: 0.02 of the angle over which the field changes."""
+        return 0.02 / (max(1.0, self.system.beta) * self.speed) if self.speed > 0.0 else self.size
+
+    def _check(self, error: float, size: float) -> None:
+        where = f"at tau = {self.clock.time:.6g}, beta = {self.system.beta:g}, {len(self.clusters)} clusters"
+        if not math.isfinite(error):
+            raise SimulationError(f"non-finite state {where}: the tokens or labels given are out of range, or this is a bug")
+        if error > self.options.rtol and size * self.speed < _SMALLEST_MOVE:
+            raise SimulationError(
+                f"step underflow {where}: rtol = {self.options.rtol:g} can't be met in float64; try a larger rtol"
+            )
+        if self.steps > self.options.max_steps:
+            raise SimulationError(
+                f"more than {self.options.max_steps} steps {where}: raise rtol or shorten the run"
+            )
+
+
+def _largest(velocity: Array) -> float:
+    return float(np.sqrt(np.max(np.sum(velocity**2, axis=-1))))

@@ -1,0 +1,57 @@
+"""Which engine computes: the one place that turns a backend's name into a system, and that knows what is installed."""
+
+from __future__ import annotations
+
+import logging
+from importlib.util import find_spec
+from typing import Literal
+
+from usaav.errors import BackendError, ConfigError
+from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction, System, is_built_in
+
+Backend = Literal["auto", "numba", "numpy", "cupy"]
+Field = Literal["auto", "direct", "spectral"]
+
+_LOG = logging.getLogger("usaav")
+
+
+def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend:
+    """The backend that will compute: `backend` itself, or for ``auto`` the fastest that can.
+
+    ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls back.
+
+    Raises
+    ------
+    BackendError
+        A backend given by name can't compute this.
+    ConfigError
+        No backend has that name.
+    """
+    if backend not in ("auto", "numba", "numpy", "cupy"):
+        raise ConfigError(f"backend = {backend!r}: expected auto, numba, numpy or cupy")
+    if backend == "cupy":
+        raise BackendError("backend = cupy: the GPU engine is not part of this version; use numba or numpy")
+    if backend == "numpy":
+        return "numpy"
+    why_not = _why_not_compiled(interaction, n_tokens)
+    if why_not is None:
+        return "numba"
+    if backend == "numba":
+        raise BackendError(f"backend = numba: {why_not}; use backend numpy")
+    _LOG.warning("backend auto takes numpy: %s", why_not)
+    return "numpy"
+
+
+def make_system(backend: Backend, interaction: Interaction) -> System:
+    """The right-hand side on a backend that :func:`choose` returned."""
+    return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
+
+
+def _why_not_compiled(interaction: Interaction, n_tokens: int) -> str | None:
+    if find_spec("numba") is None:
+        return "numba is not installed"
+    if not is_built_in(interaction.kernel):
+        return f"the compiled engine knows no profile {type(interaction.kernel.profile).__name__}"
+    if interaction.labels is not None and n_tokens > LARGEST_MATRIX:
+        return f"the compiled engine stores label weights as a matrix, at most for {LARGEST_MATRIX} tokens, not {n_tokens}"
+    return None

@@ -1,0 +1,190 @@
+"""Reduced tokens: clusters that have become one weighted token, and the record of how they merged.
+
+Two tokens at the same point (in gauge coordinates, coupling alike) move alike for ever, so once a pair is closer than a tolerance
+and approaching it is carried on as one token of summed mass. That removes the fast rate inside a cluster, which is what makes
+exponentially long plateaus affordable.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.flow.clock import Clock
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# positions at a merge are kept, for the angle at which later pairs start, only while there are this few clusters
+_REMEMBERED = 512
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Two clusters became one.
+
+    Attributes
+    ----------
+    time
+        tau at which the pair crossed the reported angle (not the far smaller merge tolerance).
+    first, second
+        Names of the clusters: the smallest token index of each; `first` is the smaller and names the union.
+    mass_first, mass_second
+        Their masses (fractions of all tokens).
+    duration
+        tau since both clusters existed, known to more digits than the difference of two large times; NaN where that moment
+        was not kept (merges among more than 512 clusters).
+    angle_before
+        Their angle (radians) at that moment; NaN likewise.
+    """
+
+    time: float
+    first: int
+    second: int
+    mass_first: float
+    mass_second: float
+    duration: float
+    angle_before: float
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """Where the clusters were right after a merge."""
+
+    clock: Clock
+    names: Index
+    tokens: Array
+
+
+def angle_between(first: Array, second: Array) -> float:
+    """Angle of two unit vectors from their chord, exact also where the inner product is near 1."""
+    return 2.0 * math.asin(min(1.0, 0.5 * float(np.linalg.norm(first - second))))
+
+
+class Clusters:
+    """The tokens of one run, reduced.
+
+    Attributes
+    ----------
+    tokens : (m, d)
+        Unit rows, one per cluster, in gauge coordinates.
+    masses : (m,)
+        Their masses; they sum to 1.
+    names : (m,)
+        Smallest token index of each cluster.
+    members : (n,)
+        For each token the row of its cluster.
+    merges
+        Every merge so far, in the order of detection.
+    """
+
+    def __init__(self, tokens: Array) -> None:
+        n = len(tokens)
+        self.tokens = tokens.copy()
+        self.masses = np.full(n, 1.0 / n)
+        self.names: Index = np.arange(n)
+        self.members: Index = np.arange(n)
+        self.merges: list[Merge] = []
+        self._births: Index = np.zeros(n, dtype=np.int64)
+        self._moments: list[_Moment | None] = [_Moment(Clock(), self.names, tokens.copy())]
+        self._crossings: dict[tuple[int, int], Clock] = {}
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def note_crossings(self, pairs: Index, squares: Array, rates: Array, clock: Clock, angle: float) -> None:
+        """Note when pairs first came nearer than `angle`, reached back to with their contraction rates (per tau).
+
+        Long before a pair merges its distance has fallen below the error tolerance, and with it the accuracy of its logarithm; at
+        the crossing itself both are sound.
+        """
+        for (i, j), square, rate in zip(pairs, squares, rates, strict=True):
+            names = (int(self.names[i]), int(self.names[j]))
+            if names not in self._crossings:
+                self._crossings[names] = _crossing(clock, square, rate, angle)
+
+    def merge(self, pairs: Index, velocities: Array, clock: Clock, rate: float, angle: float) -> Index:
+        """Merge `pairs` of rows, nearest first, and record each merge.
+
+        Parameters
+        ----------
+        pairs : (p, 2)
+            Rows that are close and not moving apart.
+        velocities : (m, d)
+            Velocities per internal time; `rate` is internal time per tau.
+        clock
+            Now.
+        angle
+            The reported angle (radians): its crossing is reached back to with the pair's measured contraction rate.
+
+        Returns
+        -------
+        keep : (m',)
+            The rows that live on, for the caller's own per-row data.
+        """
+        alive = np.ones(len(self), dtype=bool)
+        parent = np.arange(len(self))
+        velocities = velocities.copy()
+        gaps = np.linalg.norm(self.tokens[pairs[:, 0]] - self.tokens[pairs[:, 1]], axis=1)
+        for pair in pairs[np.argsort(gaps, kind="stable")]:
+            i, j = sorted((_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row])
+            if i != j:
+                self.merges.append(self._event(i, j, velocities, clock, rate, angle))
+                self._join(i, j, velocities)
+                parent[j], alive[j] = i, False
+        roots = np.array([_root(parent, row) for row in range(len(self))])
+        keep = np.flatnonzero(alive)
+        self._births[np.setdiff1d(roots[~alive], [])] = len(self._moments)
+        new_row = np.cumsum(alive) - 1
+        self.members = new_row[roots[self.members]]
+        self.tokens, self.masses = self.tokens[keep], self.masses[keep]
+        self.names, self._births = self.names[keep], self._births[keep]
+        few = len(keep) <= _REMEMBERED
+        self._moments.append(_Moment(clock.copy(), self.names.copy(), self.tokens.copy()) if few else None)
+        return keep
+
+    def _join(self, i: int, j: int, velocities: Array) -> None:
+        total = self.masses[i] + self.masses[j]
+        share = self.masses[j] / total
+        token = self.tokens[i] + share * (self.tokens[j] - self.tokens[i])
+        self.tokens[i] = token / np.linalg.norm(token)
+        velocities[i] += share * (velocities[j] - velocities[i])
+        self.masses[i] = total
+
+    def _event(self, i: int, j: int, velocities: Array, clock: Clock, rate: float, angle: float) -> Merge:
+        names = (int(self.names[i]), int(self.names[j]))
+        crossing = self._crossings.get(names)
+        if crossing is None:
+            chord = self.tokens[j] - self.tokens[i]
+            square = float(chord @ chord)
+            closing = -float(chord @ (velocities[j] - velocities[i]))
+            crossing = _crossing(clock, square, closing / square * rate if square > 0.0 else 0.0, angle)
+        self._crossings = {pair: when for pair, when in self._crossings.items() if not set(pair) & set(names)}
+        start = self._moments[max(self._births[i], self._births[j])]
+        if start is None:
+            time, duration, before = max(0.0, crossing.time), math.nan, math.nan
+        else:
+            duration = max(0.0, crossing.since(start.clock))
+            time = max(start.clock.time, crossing.time)
+            rows = [int(np.flatnonzero(start.names == name)[0]) for name in names]
+            before = angle_between(start.tokens[rows[0]], start.tokens[rows[1]])
+        masses = float(self.masses[i]), float(self.masses[j])
+        return Merge(time, *names, *masses, duration, before)
+
+
+def _crossing(clock: Clock, square: float, rate: float, angle: float) -> Clock:
+    """When a pair at squared chord `square`, contracting at `rate`, was `angle` apart; now, if it can't be told."""
+    crossing = clock.copy()
+    now = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(square)))
+    if 0.0 < now < angle and rate > 0.0:
+        crossing.advance(-math.log(angle / now) / rate)
+    return crossing
+
+
+def _root(parent: Index, row: int) -> int:
+    while parent[row] != row:
+        row = int(parent[row])
+    return row

@@ -1,0 +1,135 @@
+"""What is kept of a run, and the Dataset that holds all runs of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from usaav.flow.clusters import Merge
+from usaav.kernels import Kernel
+from usaav.metrics import conditional_dirac_distance, dirac_distance
+
+Array = NDArray[np.float64]
+
+#: variable -> (dimensions, long name, units); the netCDF files and the documentation read the same table
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "tokens": (("run", "time", "token", "component"), "token, a unit vector", "1"),
+    "label": (("run", "token"), "auxiliary label of the token (radians for rotary gauges, prompt number for prefix)", "1"),
+    "energy": (("run", "time"), "interaction energy E = 1/2 sum_ij w_ij phi / n^2", "1"),
+    "dirac_distance": (("run", "time"), "chordal W2 distance to the nearest Dirac mass", "1"),
+    "conditional_dirac_distance": (("run", "time"), "largest Dirac distance of the tokens that share a label", "1"),
+    "mean_token": (("run", "time", "component"), "mean of all tokens", "1"),
+    "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
+    "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
+    "merge_first": (("run", "merge"), "smallest token index of the first cluster", "1"),
+    "merge_second": (("run", "merge"), "smallest token index of the second cluster", "1"),
+    "merge_mass_first": (("run", "merge"), "mass of the first cluster", "1"),
+    "merge_mass_second": (("run", "merge"), "mass of the second cluster", "1"),
+    "merge_duration": (("run", "merge"), "tau from the moment both clusters existed to merge_time", "1"),
+    "merge_angle_before": (("run", "merge"), "angle between the clusters at that moment", "rad"),
+}
+COORDINATES: dict[str, tuple[str, str]] = {
+    "time": ("time tau of the flow", "1"),
+    "snapshot_time": ("time tau of the stored tokens", "1"),
+    "seed": ("seed of the run", "1"),
+}
+#: in place of a token index where a run has fewer merges than others
+NO_CLUSTER = -1
+
+
+class Recording:
+    """What one run leaves behind: observables at all times, tokens at the snapshots.
+
+    Parameters
+    ----------
+    kernel, labels
+        Take gauge coordinates back to content; labels ``(n,)`` or None.
+    n_times, snapshots
+        Number of output times, and those at which tokens are kept.
+    shape
+        ``(n, d)``.
+    """
+
+    def __init__(
+        self, kernel: Kernel, labels: Array | None, n_times: int, snapshots: Sequence[int], shape: tuple[int, int]
+    ) -> None:
+        self._kernel, self._labels = kernel, labels
+        self._row_of = {time: row for row, time in enumerate(snapshots)}
+        self._slices = labels is not None and len(np.unique(labels)) < len(labels)
+        self.tokens = np.empty((len(snapshots), *shape))
+        self.energy = np.empty(n_times)
+        self.dirac_distance = np.empty(n_times)
+        self.conditional_dirac_distance = np.empty(n_times) if self._slices else None
+        self.mean_token = np.empty((n_times, shape[1]))
+        self.merges: list[Merge] = []
+        self.step_count = 0
+
+    def observe(self, index: int, gauge_tokens: Array, energy: float) -> None:
+        """Record output time `index`: all tokens ``(n, d)`` in gauge coordinates, and the energy."""
+        tokens = self._kernel.from_gauge(gauge_tokens, self._labels)
+        self.energy[index] = energy
+        self.mean_token[index] = tokens.mean(axis=0)
+        self.dirac_distance[index] = dirac_distance(tokens)
+        if self.conditional_dirac_distance is not None:
+            self.conditional_dirac_distance[index] = conditional_dirac_distance(tokens, self._labels)
+        if index in self._row_of:
+            self.tokens[self._row_of[index]] = tokens
+
+
+def dataset(
+    recordings: Sequence[Recording],
+    labels: Array | None,
+    seeds: Sequence[int],
+    times: Array,
+    snapshots: Sequence[int] | None,
+    attributes: dict[str, Any],
+) -> xr.Dataset:
+    """Stack the recordings of all runs.
+
+    Without `snapshots` the tokens lie on ``time``; with them (indices into `times`) on ``snapshot``, whose times are the coordinate
+    ``snapshot_time``. Labels ``(runs, n)`` or None (then stored as zeros).
+    """
+    first = recordings[0]
+    data: dict[str, Any] = {
+        name: np.stack([getattr(recording, name) for recording in recordings])
+        for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count")
+    }
+    if first.conditional_dirac_distance is not None:
+        data["conditional_dirac_distance"] = np.stack([r.conditional_dirac_distance for r in recordings])
+    data["label"] = np.zeros((len(recordings), first.tokens.shape[1])) if labels is None else labels
+    data.update(_merge_table([recording.merges for recording in recordings]))
+    variables = {}
+    for name, values in data.items():
+        dims, long_name, units = VARIABLES[name]
+        if name == "tokens" and snapshots is not None:
+            dims = ("run", "snapshot", "token", "component")
+        variables[name] = (dims, values, {"long_name": long_name, "units": units})
+    coordinates: dict[str, Any] = {"time": times, "seed": ("run", np.asarray(seeds, dtype=np.int64))}
+    if snapshots is not None:
+        coordinates["snapshot_time"] = ("snapshot", times[list(snapshots)])
+    result = xr.Dataset(variables, coords=coordinates, attrs=attributes)
+    for name in coordinates:
+        long_name, units = COORDINATES[name]
+        result[name].attrs = {"long_name": long_name, "units": units}
+    return result
+
+
+def _merge_table(merges: Sequence[list[Merge]]) -> dict[str, Array]:
+    """Columns ``merge_*``, ``(runs, most merges)``, in the order of time; empty when nothing has merged."""
+    most = max(len(events) for events in merges)
+    if most == 0:
+        return {}
+    table: dict[str, Array] = {}
+    for name in ("time", "mass_first", "mass_second", "duration", "angle_before"):
+        table[f"merge_{name}"] = np.full((len(merges), most), np.nan)
+    for name in ("first", "second"):
+        table[f"merge_{name}"] = np.full((len(merges), most), NO_CLUSTER, dtype=np.int64)
+    for run, events in enumerate(merges):
+        for column, event in enumerate(sorted(events, key=lambda merge: merge.time)):
+            for name in ("time", "first", "second", "mass_first", "mass_second", "duration", "angle_before"):
+                table[f"merge_{name}"][run, column] = getattr(event, name)
+    return table

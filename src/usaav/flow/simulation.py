@@ -1,0 +1,259 @@
+"""``simulate``: from a kernel, tokens and labels to a Dataset."""
+
+from __future__ import annotations
+
+import json
+import time as wall
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from usaav.config.kernel_models import MAX_BETA
+from usaav.errors import ConfigError, DataError, SimulationError
+from usaav.flow import adaptive, layers
+from usaav.flow.backends import Backend, Field, choose, make_system
+from usaav.flow.clusters import Clusters
+from usaav.flow.recording import Recording, dataset
+from usaav.flow.systems import Interaction, System
+from usaav.kernels import Kernel
+from usaav.kernels.kernel import check_labels
+
+Array = NDArray[np.float64]
+Method = Literal["adaptive", "layers"]
+Normalization = Literal["none", "softmax"]
+Progress = Callable[[int, float], None]
+
+_UNIT_TOLERANCE = 1e-8
+_LATEST = 1e300
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is common to all runs of one call."""
+
+    kernel: Kernel
+    times: Array
+    snapshots: Sequence[int]
+    backend: Backend
+    softmax: bool
+    options: adaptive.Options
+    step: float | None
+    progress: Progress | None
+
+
+def simulate(
+    kernel: Kernel,
+    tokens: ArrayLike,
+    labels: ArrayLike | None = None,
+    times: ArrayLike = (0.0, 20.0),
+    *,
+    method: Method = "adaptive",
+    step: float | None = None,
+    field: Field = "auto",
+    rtol: float = 1e-9,
+    backend: Backend = "auto",
+    normalization: Normalization = "none",
+    merge_angle: float = 1e-3,
+    snapshots: Sequence[int] | None = None,
+    seeds: Sequence[int] | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Run the flow (or the looped network) from `tokens` and return what happened.
+
+    ``dx_i/dtau = P_{x_i} (1/n) sum_j w_ij phi'(<G_i x_i, G_j x_j>) G_i^T G_j x_j``, integrated in the gauge coordinates
+    ``z_i = G_i x_i``.
+
+    Parameters
+    ----------
+    kernel
+        See :func:`usaav.kernel`.
+    tokens
+        Unit rows ``(n, d)``, or ``(runs, n, d)`` for independent runs.
+    labels
+        ``(n,)``, or ``(runs, n)``; None if the kernel needs none.
+    times
+        Output times tau: increasing, first >= 0, up to 1e300.
+    method, step
+        ``adaptive``, or ``layers`` with the step eta of a layer.
+    field
+        How sums over tokens are taken: ``direct``; ``auto`` chooses.
+    rtol
+        Largest local error of a step, as an angle in radians.
+    backend
+        ``numba`` (compiled), ``numpy`` (plain), ``auto``.
+    normalization
+        ``none`` (USA) or ``softmax`` (SA).
+    merge_angle
+        Angle (radians) whose crossing is reported as the time of a merge.
+    snapshots
+        Indices into `times` at which tokens are kept; None: all.
+    seeds
+        A number for each run, stored as coordinate and named in errors; default 0, 1, ...
+    threads
+        Runs are spread over this many threads.
+    progress
+        Called as ``progress(run, fraction)`` whenever a run has passed an output time.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions run, time, token, component (and merge, snapshot); see :data:`usaav.flow.recording.VARIABLES`.
+
+    Raises
+    ------
+    ConfigError, DataError, BackendError, SimulationError
+        Bad settings; bad arrays; a backend that can't; a run that can't go on.
+    """
+    start = _unit_rows(tokens)
+    runs, n, _ = start.shape
+    times = _checked_times(times)
+    kept = range(len(times)) if snapshots is None else _checked_snapshots(snapshots, len(times))
+    labelled = _label_rows(kernel, labels, runs, n)
+    _check_settings(kernel, method, step, field, rtol, normalization, merge_angle, threads)
+    numbers = list(range(runs)) if seeds is None else [int(seed) for seed in seeds]
+    if len(numbers) != runs:
+        raise DataError(f"seeds: {len(numbers)} given for {runs} runs; give one a run")
+    softmax = normalization == "softmax"
+    chosen = choose(backend, _interaction(kernel, None if labelled is None else labelled[0], softmax), n)
+    options = adaptive.Options(rtol=rtol, merge_tolerance=min(1e-9, max(1e-12, rtol)), merge_angle=merge_angle)
+    plan = _Plan(kernel, times, kept, chosen, softmax, options, step if method == "layers" else None, progress)
+
+    def one(run: int) -> Recording:
+        return _run(plan, run, start[run], None if labelled is None else labelled[run], numbers[run])
+
+    began = wall.perf_counter()
+    if threads == 1 or runs == 1:
+        recordings = [one(run) for run in range(runs)]
+    else:
+        with ThreadPoolExecutor(min(threads, runs)) as pool:
+            recordings = list(pool.map(one, range(runs)))
+    attributes = {
+        "kernel": json.dumps(dict(kernel.spec) or repr(kernel), sort_keys=True),
+        "method": method,
+        "normalization": normalization,
+        "field": "direct",
+        "backend": chosen,
+        "rtol": rtol,
+        "merge_angle": merge_angle,
+        "step": 0.0 if step is None else step,
+        "wall_seconds": wall.perf_counter() - began,
+    }
+    return dataset(recordings, labelled, numbers, times, None if snapshots is None else list(kept), attributes)
+
+
+def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
+    recording = Recording(plan.kernel, labels, len(plan.times), plan.snapshots, tokens.shape)
+    system = make_system(plan.backend, _interaction(plan.kernel, labels, plan.softmax))
+    gauge_tokens = plan.kernel.to_gauge(tokens, labels)
+
+    def passed(index: int) -> None:
+        if plan.progress is not None:
+            plan.progress(run, (index + 1) / len(plan.times))
+
+    def observe_clusters(index: int, clusters: Clusters) -> None:
+        energy = system.energy(clusters.tokens, clusters.masses)
+        recording.observe(index, clusters.tokens[clusters.members], energy)
+        passed(index)
+
+    def observe_tokens(index: int, moved: Array) -> None:
+        recording.observe(index, moved, system.energy(moved, np.full(len(moved), 1.0 / len(moved))))
+        passed(index)
+
+    try:
+        if plan.step is None:
+            recording.merges, recording.step_count = adaptive.integrate(
+                system, gauge_tokens, plan.times, plan.options, observe_clusters
+            )
+        else:
+            recording.step_count = layers.integrate(system, gauge_tokens, plan.times, plan.step, observe_tokens)
+    except SimulationError as error:
+        raise SimulationError(f"run {run} (seed {seed}): {error}") from error
+    return recording
+
+
+def _interaction(kernel: Kernel, labels: Array | None, softmax: bool) -> Interaction:
+    return Interaction(kernel, None if kernel.weight.is_constant else labels, softmax)
+
+
+def _unit_rows(tokens: ArrayLike) -> Array:
+    rows = np.array(tokens, dtype=np.float64)
+    if rows.ndim == 2:
+        rows = rows[None]
+    if rows.ndim != 3 or rows.shape[-1] < 2 or 0 in rows.shape:
+        raise DataError(
+            f"tokens have shape {np.shape(tokens)}: expected (n, d) or (runs, n, d) with n >= 1 and d >= 2"
+        )
+    lengths = np.linalg.norm(rows, axis=-1)
+    off = ~(np.abs(lengths - 1.0) <= _UNIT_TOLERANCE)
+    if np.any(off):
+        run, token = np.argwhere(off)[0]
+        raise DataError(
+            f"tokens[{run}, {token}] has length {lengths[run, token]:.10g}: expected unit vectors (within 1e-8); "
+            "divide each row by its length"
+        )
+    return np.asarray(rows / lengths[..., None])
+
+
+def _label_rows(kernel: Kernel, labels: ArrayLike | None, runs: int, n: int) -> Array | None:
+    if labels is None:
+        check_labels(kernel, None, n)
+        return None
+    rows = np.asarray(labels, dtype=np.float64)
+    check_labels(kernel, rows, n)
+    if rows.ndim > 2 or (rows.ndim == 2 and len(rows) != runs):
+        raise DataError(f"labels have shape {rows.shape}: expected ({n},) or ({runs}, {n})")
+    return np.array(np.broadcast_to(rows, (runs, n)))
+
+
+def _checked_times(times: ArrayLike) -> Array:
+    values = np.array(times, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values)):
+        raise ConfigError("times: expected a non-empty list of finite numbers")
+    if values[0] < 0.0 or np.any(np.diff(values) <= 0.0) or values[-1] > _LATEST:
+        raise ConfigError("times: expected increasing numbers, the first >= 0 and the last <= 1e300")
+    return values
+
+
+def _checked_snapshots(snapshots: Sequence[int], n_times: int) -> list[int]:
+    kept = [int(index) for index in snapshots]
+    if not kept or sorted(set(kept)) != kept or kept[0] < 0 or kept[-1] >= n_times:
+        raise ConfigError(f"snapshots: expected increasing indices into the {n_times} times, got {kept[:5]}")
+    return kept
+
+
+def _check_settings(
+    kernel: Kernel,
+    method: Any,
+    step: float | None,
+    field: Any,
+    rtol: float,
+    normalization: Any,
+    merge_angle: float,
+    threads: int,
+) -> None:
+    if method not in ("adaptive", "layers"):
+        raise ConfigError(f"method = {method!r}: expected adaptive or layers")
+    if (step is None) != (method == "adaptive"):
+        raise ConfigError("step goes with method layers, and with no other: give step = eta > 0 there")
+    if step is not None and not 0.0 < step < np.inf:
+        raise ConfigError(f"step = {step!r}: expected a finite number > 0")
+    if normalization not in ("none", "softmax"):
+        raise ConfigError(f"normalization = {normalization!r}: expected none or softmax")
+    if field not in ("auto", "direct"):
+        raise ConfigError(f"field = {field!r}: expected auto or direct")
+    if not 1e-14 <= rtol <= 1e-2:
+        raise ConfigError(f"rtol = {rtol!r}: expected a number from 1e-14 to 1e-2")
+    if not 1e-8 < merge_angle <= 1.0:
+        raise ConfigError(f"merge_angle = {merge_angle!r}: expected radians, more than 1e-8 and at most 1")
+    if threads < 1:
+        raise ConfigError(f"threads = {threads!r}: expected a whole number >= 1")
+    if normalization == "softmax" and (not kernel.weight.is_constant or kernel.beta == 0.0):
+        raise ConfigError("normalization softmax needs the exponential profile and the constant weight")
+    if kernel.beta > MAX_BETA:
+        raise ConfigError(f"beta = {kernel.beta:g}: exp(beta) does not fit into a float64 above {MAX_BETA:g}")

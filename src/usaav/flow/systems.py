@@ -1,0 +1,288 @@
+"""Right-hand sides of one run: the same small interface over the compiled and the plain array engine.
+
+A system works in internal time ``s`` with ``ds = rate * dtau`` and ``rate = exp(beta - shift)`` (1 for the linear profile and
+for softmax), in which all velocities are of order one, see ``compiled.py`` for the equation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.flow import dormand_prince
+from usaav.kernels import Kernel
+from usaav.kernels.profiles import Exponential, Linear
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+#: above this many tokens no n x n array is made
+LARGEST_MATRIX = 4096
+_LOG2_E = math.log2(math.e)
+
+
+class Neighbours(NamedTuple):
+    """What a look at all pairs saw.
+
+    Attributes
+    ----------
+    pairs, squares, rates
+        Near pairs ``(p, 2)`` that may merge, their squared distances and contraction rates (per internal time).
+    fastest
+        The fastest contraction of any near pair.
+    unit_shift
+        The shift that would make the nearest pair's rate one.
+    """
+
+    pairs: Index
+    squares: Array
+    rates: Array
+    fastest: float
+    unit_shift: float
+
+
+@dataclass
+class Interaction:
+    """The data of a right-hand side: profile, normalisation, and the labels of the clusters that are left.
+
+    Attributes
+    ----------
+    kernel
+        Only its weight and profile count here: tokens are in gauge coordinates.
+    labels : (m,) or None
+        Labels of the clusters, None where the weight is constant.
+    softmax
+        Divide by the sum of the exponentials (SA) instead of by n.
+    """
+
+    kernel: Kernel
+    labels: Array | None
+    softmax: bool
+
+    @property
+    def beta(self) -> float:
+        """Inverse temperature, 0 for the linear profile."""
+        return self.kernel.beta
+
+    def keep(self, rows: Index) -> None:
+        """Go on with these clusters only."""
+        if self.labels is not None:
+            self.labels = self.labels[rows]
+
+    def alike(self, pairs: Index) -> NDArray[np.bool_]:
+        """Which of `pairs` ``(p, 2)`` have labels that couple alike: all for w = 1, else equal labels."""
+        if self.labels is None:
+            return np.ones(len(pairs), dtype=bool)
+        return np.asarray(self.labels[pairs[:, 0]] == self.labels[pairs[:, 1]])
+
+
+class System(Protocol):
+    """What the adaptive control and the layers ask of a right-hand side."""
+
+    shift: float
+
+    @property
+    def beta(self) -> float:
+        """Inverse temperature."""
+        ...
+
+    @property
+    def rate(self) -> float:
+        """Internal time per tau."""
+        ...
+
+    def keep(self, rows: Index) -> None:
+        """Go on with these rows only (after a merge)."""
+        ...
+
+    def set_shift(self, shift: float) -> None:
+        """Multiply all velocities by ``exp(shift - old shift)``, and time accordingly."""
+        ...
+
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """Tangent velocities ``(m, d)`` of unit rows ``(m, d)`` with masses ``(m,)``, per internal time."""
+        ...
+
+    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+        """One step: new tokens, their velocity (if accepted), error as an angle."""
+        ...
+
+    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+        """Look at all pairs; `near` and `report` are squared chords, ``report <= near``."""
+        ...
+
+    def energy(self, tokens: Array, masses: Array) -> float:
+        """``E = 1/2 sum_ij w_i w_j W_ij phi(<z_i, z_j>)`` of unit rows."""
+        ...
+
+
+class _Base:
+    """Shift, rate and labels, common to both engines."""
+
+    def __init__(self, interaction: Interaction) -> None:
+        self.interaction = interaction
+        self.shift = 0.0
+
+    @property
+    def beta(self) -> float:
+        return self.interaction.beta
+
+    @property
+    def rate(self) -> float:
+        return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
+
+    @property
+    def _unscaled(self) -> bool:
+        return self.interaction.softmax or not isinstance(self.interaction.kernel.profile, Exponential)
+
+    def set_shift(self, shift: float) -> None:
+        self.shift = shift
+
+    def _seen(self, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array) -> Neighbours:
+        unit_shift = self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
+        alike = self.interaction.alike(pairs)
+        return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift)
+
+
+class CompiledSystem(_Base):
+    """The numba engine."""
+
+    def __init__(self, interaction: Interaction) -> None:
+        from usaav.flow import compiled
+
+        super().__init__(interaction)
+        self._engine = compiled
+        exponential = isinstance(interaction.kernel.profile, Exponential)
+        weighted = interaction.labels is not None
+        self._kind = (
+            compiled.EXPONENTIAL * exponential + compiled.WEIGHTED * weighted + compiled.SOFTMAX * interaction.softmax
+        )
+        self._slope = -0.5 * self.beta * _LOG2_E
+        self._coupling = np.zeros((1, 1))
+        if interaction.labels is not None:
+            self._coupling = np.ascontiguousarray(interaction.kernel.weights(interaction.labels, interaction.labels))
+
+    def keep(self, rows: Index) -> None:
+        """Go on with these rows only."""
+        self.interaction.keep(rows)
+        if self.interaction.labels is not None:
+            self._coupling = np.ascontiguousarray(self._coupling[np.ix_(rows, rows)])
+
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """See :class:`System`."""
+        return self._engine.velocity(
+            tokens, masses, self._coupling, self._kind, self._slope, self.shift * _LOG2_E
+        )
+
+    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+        """See :class:`System`."""
+        return self._engine.step(
+            tokens, velocity, masses, self._coupling, self._kind, self._slope, self.shift * _LOG2_E, size, tolerance
+        )
+
+    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+        """See :class:`System`."""
+        return self._seen(*self._engine.neighbours(tokens, velocity, near, report))
+
+    def energy(self, tokens: Array, masses: Array) -> float:
+        """See :class:`System`."""
+        total = self._engine.pair_energy(tokens, masses, self._coupling, self._kind, self._slope)
+        return 0.5 * total * _energy_unit(self.interaction)
+
+
+class ArraySystem(_Base):
+    """The plain engine, in tiles of rows: readable, no compiler, and any profile."""
+
+    _TILE = 1 << 18  # entries of one tile
+
+    def __init__(self, interaction: Interaction, xp: Any = np) -> None:
+        super().__init__(interaction)
+        self._xp = xp
+
+    def keep(self, rows: Index) -> None:
+        """Go on with these rows only."""
+        self.interaction.keep(rows)
+
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """See :class:`System`."""
+        xp = self._xp
+        velocity = xp.empty_like(tokens)
+        for rows, factor, _ in self._tiles(tokens, tangent=True):
+            weighted = factor * masses
+            total = xp.sum(weighted, axis=1)
+            pull = weighted @ tokens - total[:, None] * tokens[rows]
+            if self.interaction.softmax:
+                pull /= (total + masses[rows])[:, None]
+            tangent = pull - xp.sum(pull * tokens[rows], axis=1)[:, None] * tokens[rows]
+            # a radial pull leaves only rounding, which must not act as a force (exactly antipodal tokens)
+            moved = xp.sum(tangent**2, axis=1) > (8.0 * np.finfo(float).eps) ** 2 * xp.sum(pull**2, axis=1)
+            velocity[rows] = xp.where(moved[:, None], tangent, 0.0)
+        return velocity
+
+    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+        """See :class:`System`."""
+        new, error = dormand_prince.step(lambda point: self.velocity(point, masses), tokens, velocity, size)
+        accepted = error <= tolerance
+        return new, self.velocity(new, masses) if accepted else velocity, error
+
+    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+        """See :class:`System`."""
+        smallest, fastest = np.inf, 0.0
+        found = [(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0))]
+        for start in range(0, len(tokens), 256):
+            rows = np.arange(start, min(start + 256, len(tokens)))
+            gap = tokens[None, :, :] - tokens[rows, None, :]
+            square = np.sum(gap**2, axis=-1)
+            square[np.arange(len(tokens))[None, :] <= rows[:, None]] = np.inf
+            smallest = min(smallest, float(square.min()))
+            i, j = np.nonzero(square < near)
+            if len(i) > 0:
+                apart = square[i, j]
+                closing = -np.sum(gap[i, j] * (velocity[j] - velocity[rows[i]]), axis=-1)
+                rates = np.divide(closing, apart, out=np.zeros_like(apart), where=apart > 0.0)
+                fastest = max(fastest, float(rates.max()))
+                told = apart < report
+                found.append((np.stack([rows[i[told]], j[told]], axis=1), apart[told], rates[told]))
+        pairs, squares, told_rates = (np.concatenate(column) for column in zip(*found, strict=True))
+        return self._seen(smallest, fastest, pairs, squares, told_rates)
+
+    def energy(self, tokens: Array, masses: Array) -> float:
+        """See :class:`System`."""
+        total = sum(float(masses[rows] @ (value @ masses)) for rows, _, value in self._tiles(tokens, tangent=False))
+        return 0.5 * total * _energy_unit(self.interaction)
+
+    def _tiles(self, tokens: Array, *, tangent: bool) -> Any:
+        """Rows, ``W_ij phi'(s)`` without the self terms (if `tangent`) and ``W_ij phi(s)``, both divided by their unit."""
+        xp, kernel, labels = self._xp, self.interaction.kernel, self.interaction.labels
+        height = max(1, self._TILE // len(tokens))
+        for start in range(0, len(tokens), height):
+            rows = slice(start, start + height)
+            inner = xp.clip(tokens[rows] @ tokens.T, -1.0, 1.0)
+            if isinstance(kernel.profile, Exponential):
+                derivative = xp.exp(self.beta * (inner - 1.0) + (self.shift if tangent else 0.0))
+                value = derivative
+            else:
+                derivative, value = kernel.profile.derivative(inner), kernel.profile.value(inner)
+            if labels is not None:
+                coupling = kernel.weights(labels[rows], labels)
+                derivative, value = derivative * coupling, value * coupling
+            if tangent:
+                here = xp.arange(derivative.shape[0])
+                derivative[here, here + start] = 0.0
+            yield rows, derivative, value
+
+
+def _energy_unit(interaction: Interaction) -> float:
+    """Factor taken out of the pair sum: ``exp(beta)/beta`` for the exponential profile."""
+    if isinstance(interaction.kernel.profile, Exponential):
+        return math.exp(interaction.beta) / interaction.beta
+    return 1.0
+
+
+def is_built_in(kernel: Kernel) -> bool:
+    """Whether the compiled engine knows this kernel's profile."""
+    return isinstance(kernel.profile, Exponential | Linear)
