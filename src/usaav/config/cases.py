@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from usaav.config.fits import misfits
-from usaav.config.kernel_models import KernelSpec
+from usaav.config.kernel_models import KernelSpec, PrefixGauge
 from usaav.config.law_models import LabelLaw, PointsFile, TokenLaw
 from usaav.config.problems import raise_problems, translate
 from usaav.config.values import Count, Number, Positive, Spec, Whole, faults
@@ -54,6 +54,15 @@ class CaseSettings(Spec):
         if found:
             raise faults(found)
         return self
+
+    @property
+    def n_targets(self) -> int | None:
+        """Number of prefix targets (rows given, or to be drawn); None for kernels without targets."""
+        if not isinstance(self.kernel.gauge, PrefixGauge):
+            return None
+        if self.kernel.gauge.n_targets is not None:
+            return self.kernel.gauge.n_targets
+        return getattr(self.labels, "count", None) or self.n_tokens
 
 
 _SETTINGS: TypeAdapter[CaseSettings] = TypeAdapter(CaseSettings)
@@ -137,5 +146,9 @@ class Case:
     @property
     def files(self) -> tuple[str, ...]:
         """CSV files that the case reads (inputs of its job), as paths from the working directory."""
-        laws = [self.settings.labels, self.settings.initial, getattr(self.settings.kernel.gauge, "targets", None)]
+        laws = [
+            self.settings.labels,
+            self.settings.initial,
+            getattr(self.settings.kernel.gauge, "targets", None),
+        ]
         return tuple(dict.fromkeys(law.file for law in laws if isinstance(law, PointsFile)))

@@ -46,7 +46,12 @@ def _labels(settings: CaseSettings) -> Faults:
     if prefix:
         return _prompts(gauge, labels, settings.n_tokens)
     if labels.law == "prompts":
-        return [(("labels", "law"), f"real labels for this kernel: {REAL_LABELS} (grid with a count repeats labels)")]
+        return [
+            (
+                ("labels", "law"),
+                f"real labels for this kernel: {REAL_LABELS} (grid with a count repeats labels)",
+            )
+        ]
     return []
 
 
@@ -59,7 +64,9 @@ def _prompts(gauge: PrefixGauge, labels: Any, n_tokens: int) -> Faults:
     if labels.law == "atoms":
         limit = targets if targets is not None else n_tokens
         wrong = [value for value in labels.positions if not value.is_integer() or not 0 <= value < limit]
-        return [(("labels", "positions"), f"whole numbers 0 ... {limit - 1} that name targets")] if wrong else []
+        return (
+            [(("labels", "positions"), f"whole numbers 0 ... {limit - 1} that name targets")] if wrong else []
+        )
     if labels.law == "points":
         return []
     return [(("labels", "law"), f"labels that name prompts: {PROMPT_LABELS}")]
@@ -68,9 +75,13 @@ def _prompts(gauge: PrefixGauge, labels: Any, n_tokens: int) -> Faults:
 def _times(settings: CaseSettings) -> Faults:
     found: Faults = []
     if settings.method == "layers" and settings.step is not None:
-        off = [time for time in settings.times if abs(time / settings.step - round(time / settings.step)) > 1e-6]
+        off = [
+            time for time in settings.times if abs(time / settings.step - round(time / settings.step)) > 1e-6
+        ]
         if off:
-            found.append((("times",), f"multiples of step ({settings.step:g}) with method layers; {off[0]:g} is none"))
+            found.append(
+                (("times",), f"multiples of step ({settings.step:g}) with method layers; {off[0]:g} is none")
+            )
     if settings.snapshots[-1] >= len(settings.times) or settings.snapshots[0] < 0:
         found.append((("snapshots",), f"indices of times, 0 ... {len(settings.times) - 1}"))
     return found
@@ -84,7 +95,12 @@ def _method(settings: CaseSettings) -> Faults:
     if settings.method == "adaptive" and settings.step is not None:
         found.append((("step",), "no step with method adaptive, which chooses its own (accuracy: rtol)"))
     if settings.field == "spectral" and settings.dim not in (2, 3):
-        found.append((("field",), f"auto or direct: the spectral field exists for dim 2 and 3, and dim is {settings.dim}"))
+        found.append(
+            (
+                ("field",),
+                f"auto or direct: the spectral field exists for dim 2 and 3, and dim is {settings.dim}",
+            )
+        )
     if settings.field == "spectral" and kernel.weight.type != "constant":
         found.append((("field",), "auto or direct: the spectral field exists for kernels with weight 1 only"))
     if settings.normalization == "softmax" and kernel.phi != "exponential":

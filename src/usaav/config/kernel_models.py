@@ -26,7 +26,8 @@ Faults = list[tuple[tuple[str | int, ...], str]]
 def _in_range(beta: float) -> float:
     if not MIN_BETA <= beta <= MAX_BETA:
         raise PydanticCustomError(
-            "beta", "a number from 0.01 to 700 (above, exp(beta) does not fit into a float64; towards 0 use phi: linear)"
+            "beta",
+            "a number from 0.01 to 700 (above, exp(beta) does not fit into a float64; towards 0 use phi: linear)",
         )
     return beta
 
@@ -105,7 +106,9 @@ class Rotation(Spec):
     plane: Plane = Field(description="Plane of rotation [i, j], axes counted from 0.")
     linear: Number = Field(default=0.0, description="Radians per unit of the label.")
     harmonics: tuple[Harmonic, ...] = Field(
-        default=(), max_length=1000, description="Triples [m, amplitude, phase], m a whole number >= 1, the others in radians."
+        default=(),
+        max_length=1000,
+        description="Triples [m, amplitude, phase], m a whole number >= 1, the others in radians.",
     )
 
     @model_validator(mode="after")
@@ -117,7 +120,9 @@ class Rotation(Spec):
 class GeneralizedRopeFields(Part):
     """``G = R_1 R_2 ... R_k`` in list order; planes may overlap."""
 
-    rotations: tuple[Rotation, ...] = Field(min_length=1, max_length=4096, description="The factors, leftmost first.")
+    rotations: tuple[Rotation, ...] = Field(
+        min_length=1, max_length=4096, description="The factors, leftmost first."
+    )
 
     def needs(self, dim: int) -> Faults:
         """Every axis must be below `dim`."""
@@ -146,7 +151,9 @@ class PrefixFields(Part):
         if isinstance(self.targets, tuple):
             for index, row in enumerate(self.targets):
                 if abs(math.hypot(*row) - 1.0) > UNIT_TOLERANCE:
-                    raise fault(f"a row of length 1 (within 1e-8), not {math.hypot(*row):.10g}", "targets", index)
+                    raise fault(
+                        f"a row of length 1 (within 1e-8), not {math.hypot(*row):.10g}", "targets", index
+                    )
                 if len(row) != len(self.targets[0]):
                     raise fault(f"rows of equal length, {len(self.targets[0])}", "targets", index)
         elif self.targets.law == "anchored":
@@ -186,7 +193,9 @@ class DistanceBiasFields(Part):
     """``exp(-|D|/l)``, ``exp(-D^2/(2 l^2))`` or ``exp(-m |D|)``, D the difference of two labels."""
 
     profile: Literal["exponential", "gaussian", "alibi"] = Field(description="Shape of the decay.")
-    length: Positive | None = Field(default=None, description="Length l > 0 in units of the label (exponential, gaussian).")
+    length: Positive | None = Field(
+        default=None, description="Length l > 0 in units of the label (exponential, gaussian)."
+    )
     slope: Positive | None = Field(default=None, description="Slope m > 0 per unit of the label (alibi).")
     period: Positive | None = Field(
         default=None, description="Labels on a circle of this circumference; null: on a line."
@@ -235,7 +244,9 @@ class ToeplitzWeight(ToeplitzFields):
     type: Literal["toeplitz"]
 
 
-GaugeSpec = Annotated[IdentityGauge | RopeGauge | GeneralizedRopeGauge | PrefixGauge, Field(discriminator="type")]
+GaugeSpec = Annotated[
+    IdentityGauge | RopeGauge | GeneralizedRopeGauge | PrefixGauge, Field(discriminator="type")
+]
 WeightSpec = Annotated[ConstantWeight | DistanceBiasWeight | ToeplitzWeight, Field(discriminator="type")]
 
 
@@ -311,7 +322,11 @@ class DistanceBias(ExponentialKernel, DistanceBiasFields):
     def weight(self) -> WeightSpec:
         """The decaying weight."""
         return DistanceBiasWeight(
-            type="distance_bias", profile=self.profile, length=self.length, slope=self.slope, period=self.period
+            type="distance_bias",
+            profile=self.profile,
+            length=self.length,
+            slope=self.slope,
+            period=self.period,
         )
 
 
@@ -351,8 +366,12 @@ class Combined(WithProfile):
     """Any gauge with any weight and profile."""
 
     type: Literal["combined"]
-    gauge: GaugeSpec = Field(default=IdentityGauge(), description="How a label turns the content: {type: ..., ...}.")
-    weight: WeightSpec = Field(default=ConstantWeight(), description="How two labels couple: {type: ..., ...}.")
+    gauge: GaugeSpec = Field(
+        default=IdentityGauge(), description="How a label turns the content: {type: ..., ...}."
+    )
+    weight: WeightSpec = Field(
+        default=ConstantWeight(), description="How two labels couple: {type: ..., ...}."
+    )
 
 
 KernelSpec = Annotated[

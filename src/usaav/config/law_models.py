@@ -112,7 +112,9 @@ class AtomsLabels(Spec):
     """Independent labels among finitely many positions."""
 
     law: Literal["atoms"]
-    positions: tuple[Number, ...] = Field(min_length=1, max_length=100_000, description="The possible labels.")
+    positions: tuple[Number, ...] = Field(
+        min_length=1, max_length=100_000, description="The possible labels."
+    )
     weights: tuple[Fraction, ...] | None = Field(
         default=None, description="Their relative weights (any positive sum); null: equal."
     )
@@ -139,7 +141,8 @@ class PromptsLabels(Spec):
 
     law: Literal["prompts"]
     count: Count | None = Field(
-        default=None, description="Number of prompts; null: the kernel's number of targets, or one prompt per token."
+        default=None,
+        description="Number of prompts; null: the kernel's number of targets, or one prompt per token.",
     )
 
 
@@ -151,7 +154,14 @@ class PointsLabels(PointsFile):
 
 
 LabelLaw = Annotated[
-    GridLabels | UniformLabels | VonMisesLabels | ArcsLabels | AtomsLabels | CantorLabels | PromptsLabels | PointsLabels,
+    GridLabels
+    | UniformLabels
+    | VonMisesLabels
+    | ArcsLabels
+    | AtomsLabels
+    | CantorLabels
+    | PromptsLabels
+    | PointsLabels,
     Field(discriminator="law"),
 ]
 
@@ -163,7 +173,8 @@ class Points(Spec):
     """Base of the laws on the sphere S^{d-1}."""
 
     count: Count | None = Field(
-        default=None, description="Number of prefix targets to draw (under kernel.targets only); null: one per prompt."
+        default=None,
+        description="Number of prefix targets to draw (under kernel.targets only); null: one per prompt.",
     )
 
     @property
@@ -214,7 +225,9 @@ class HemispherePoints(Points):
     """Independent, uniform on the cap of all points within `angle` of `pole`."""
 
     law: Literal["hemisphere"]
-    pole: Vector | None = Field(default=None, description="Centre of the cap, not zero; null: the last basis vector.")
+    pole: Vector | None = Field(
+        default=None, description="Centre of the cap, not zero; null: the last basis vector."
+    )
     angle: Annotated[Number, Field(gt=0, le=math.pi)] = Field(
         default=math.pi / 2, description="Opening angle in radians from the pole; default pi/2, a hemisphere."
     )
@@ -270,7 +283,9 @@ class SpiralPoints(Points):
     """Independent, uniform in height on the spiral from the north to the south pole (d = 3)."""
 
     law: Literal["spiral"]
-    turns: Annotated[Number, Field(gt=0, le=1000)] = Field(default=4.0, description="Turns round the axis e_3.")
+    turns: Annotated[Number, Field(gt=0, le=1000)] = Field(
+        default=4.0, description="Turns round the axis e_3."
+    )
 
     def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
         """Only on S^2."""
@@ -281,7 +296,9 @@ class BandPoints(Points):
     """Independent, uniform on the band of latitudes within `width`/2 of `latitude` (axis e_d)."""
 
     law: Literal["band"]
-    width: Annotated[Number, Field(gt=0, le=math.pi)] = Field(default=0.5, description="Full width in radians.")
+    width: Annotated[Number, Field(gt=0, le=math.pi)] = Field(
+        default=0.5, description="Full width in radians."
+    )
     latitude: Annotated[Number, Field(ge=-math.pi / 2, le=math.pi / 2)] = Field(
         default=0.0, description="Latitude of the middle in radians; default 0, the equator."
     )
@@ -303,7 +320,8 @@ class FilePoints(Points, PointsFile):
 
 
 ComponentLaw = Annotated[
-    UniformPoints | VonMisesFisherPoints | HemispherePoints | SpiralPoints | BandPoints, Field(discriminator="law")
+    UniformPoints | VonMisesFisherPoints | HemispherePoints | SpiralPoints | BandPoints,
+    Field(discriminator="law"),
 ]
 
 

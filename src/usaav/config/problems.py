@@ -39,7 +39,8 @@ class Problem:
         where = f"{self.source}: " if self.source else ""
         key = ".".join(self.key) or "the configuration"
         value = "" if self.value is _NO_VALUE else f" = {shortened(self.value)}"
-        return f"{where}{key}{value}: {self.expected}.{self.hint}"
+        stop = "" if self.expected.endswith("?") else "."
+        return f"{where}{key}{value}: {self.expected}{stop}{self.hint}"
 
 
 def shortened(value: Any) -> str:

@@ -79,7 +79,9 @@ Vector = Annotated[tuple[Number, ...], Field(min_length=2, max_length=4096)]
 def listed(value: Any) -> Any:
     """A list from a list, one value, or a string that spells either (``"64"``, ``"[64, 128]"``, ``"64,128"``)."""
     if isinstance(value, str):
-        parts = [part.strip().strip("'\"") for part in value.strip().removeprefix("[").removesuffix("]").split(",")]
+        parts = [
+            part.strip().strip("'\"") for part in value.strip().removeprefix("[").removesuffix("]").split(",")
+        ]
         return [part for part in parts if part] if value.strip().startswith("[") or "," in value else parts
     if isinstance(value, (list, tuple)):
         return list(value)
@@ -100,7 +102,9 @@ class _Budget:
     def spend(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise ValueError(f"more than {MAX_VALUES} values: put long lists into a CSV file and name it with law: points")
+            raise ValueError(
+                f"more than {MAX_VALUES} values: put long lists into a CSV file and name it with law: points"
+            )
 
 
 def plain(value: Any) -> Any:
@@ -134,7 +138,9 @@ def _plain(value: Any, budget: _Budget, depth: int) -> Any:
         return [_plain(entry, budget, depth + 1) for entry in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist(), budget, depth + 1)
-    raise ValueError(f"{type(value).__name__} {str(value)[:60]!r} is no mapping, list, number, text, boolean or null")
+    raise ValueError(
+        f"{type(value).__name__} {str(value)[:60]!r} is no mapping, list, number, text, boolean or null"
+    )
 
 
 def _key(key: Any) -> str:

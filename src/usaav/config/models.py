@@ -1,0 +1,369 @@
+"""Models of the configuration file: experiments, figures, films, claims and the settings above them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from usaav.claims.names import CHECK_NAMES
+from usaav.config.cases import Angle, Backend, Dim, Field_, Method, Normalization, Seed, Tolerance
+from usaav.config.kernel_models import Faults, KernelSpec
+from usaav.config.law_models import LabelLaw, TokenLaw, UniformPoints
+from usaav.config.problems import nearest
+from usaav.config.values import Count, Number, Positive, Spec, Whole, fault, faults, listed, spells_null
+from usaav.figures.names import DRAW_NAMES
+from usaav.films.names import FILM_NAMES
+
+MAX_RUNS = 100_000
+MAX_TIMES = 20_000
+LATEST_TIME = 1e300
+DEFAULT_SNAPSHOTS = 11
+SWEEPABLE = (
+    "kernel",
+    "labels",
+    "initial",
+    "dim",
+    "times",
+    "snapshots",
+    "method",
+    "step",
+    "normalization",
+    "field",
+    "rtol",
+    "merge_angle",
+)
+_NAME = re.compile(r"[a-z0-9_]{1,64}")
+
+
+def _name(name: str) -> str:
+    # names become files and folders on every file system, also where case does not count
+    if not _NAME.fullmatch(name):
+        raise PydanticCustomError("name", "a name of 1 to 64 small letters a-z, digits and underscores")
+    return name
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        raise PydanticCustomError("distinct", "values that all differ")
+    return values
+
+
+def _seeds(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) or (isinstance(value, str) and ("[" in value or "," in value)):
+        return listed(value)
+    try:
+        count = int(value) if float(value).is_integer() and not isinstance(value, bool) else 0
+    except (TypeError, ValueError, OverflowError):
+        count = 0
+    if not 1 <= count <= MAX_RUNS:
+        raise PydanticCustomError("seeds", "a number of seeds from 1 to 100000, or a list of seeds")
+    return list(range(count))
+
+
+def _snapshots(value: Any) -> Any:
+    if value is None or value == "all":
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(_time(entry) for entry in value)
+    if not isinstance(value, bool) and str(value).isdigit() and int(value) >= 2:
+        return int(value)
+    raise PydanticCustomError("snapshots", "a number of snapshots of at least 2, a list of times, or all")
+
+
+def _time(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise PydanticCustomError("time", "times as numbers")
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        raise PydanticCustomError("time", "times as numbers") from None
+
+
+def _or_null(value: Any) -> Any:
+    return None if spells_null(value) else value
+
+
+def _listed_or_null(value: Any) -> Any:
+    return None if spells_null(value) else listed(value)
+
+
+def _schema_of(item: dict[str, Any], *others: dict[str, Any]) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}, *others]})
+
+
+_WHOLE_SCHEMA = {"type": "integer", "minimum": 0}
+Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern": "^[a-z0-9_]{1,64}$"})]
+Time = Annotated[Number, Field(ge=0, le=LATEST_TIME)]
+Seeds = Annotated[
+    tuple[Seed, ...],
+    Field(min_length=1, max_length=MAX_RUNS),
+    BeforeValidator(_seeds),
+    AfterValidator(_distinct),
+    _schema_of(_WHOLE_SCHEMA),
+]
+TokenNumbers = Annotated[
+    tuple[Count, ...],
+    Field(min_length=1, max_length=1000),
+    BeforeValidator(listed),
+    AfterValidator(_distinct),
+    _schema_of({"type": "integer", "minimum": 1}),
+]
+Snapshots = Annotated[
+    Any,
+    BeforeValidator(_snapshots),
+    _schema_of({"type": "number"}, {"const": "all"}, {"type": "null"}),
+]
+Names = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(listed), AfterValidator(_distinct)]
+
+
+class TimeRange(Spec):
+    """Equally spaced times, or equally spaced logarithms of times."""
+
+    start: Time = Field(
+        default=0.0, description="First time; > 0 with spacing log, where 0 is put before it."
+    )
+    stop: Time = Field(description="Last time, tau of the paper; up to 1e300.")
+    count: Annotated[Whole, Field(ge=2, le=MAX_TIMES)] = Field(
+        description="Number of times from start to stop, both included."
+    )
+    spacing: Literal["linear", "log"] = Field(default="linear", description="linear or log.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        found: Faults = []
+        if self.stop <= self.start:
+            found.append((("stop",), f"a number above start ({self.start:g})"))
+        if self.spacing == "log" and self.start <= 0.0:
+            found.append((("start",), "a number > 0, as spacing is log"))
+        if found:
+            raise faults(found)
+        _check_times(self.values(), "count")
+        return self
+
+    def values(self) -> tuple[float, ...]:
+        """The times, rounded to 12 digits so that they print short and do not depend on the machine's pow."""
+        if self.spacing == "linear":
+            return _rounded(np.linspace(self.start, self.stop, self.count))
+        exponents = np.linspace(math.log10(self.start), math.log10(self.stop), self.count)
+        # the ends are meant exactly as written
+        inner = [10.0**exponent for exponent in exponents[1:-1]]
+        return (0.0, *_rounded(np.array([self.start, *inner, self.stop])))
+
+
+def _rounded(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, ...]:
+    return tuple(float(f"{time:.12g}") for time in times)
+
+
+def _check_times(times: tuple[float, ...], *key: str) -> None:
+    wrong = [index for index in range(1, len(times)) if not times[index] > times[index - 1]]
+    if wrong:
+        raise fault(f"times that increase; entry {wrong[0]} ({times[wrong[0]]:g}) does not", *key)
+
+
+def _listed_times(times: tuple[float, ...]) -> tuple[float, ...]:
+    wrong = [index for index in range(1, len(times)) if not times[index] > times[index - 1]]
+    if wrong:
+        raise PydanticCustomError(
+            "times",
+            "times that increase; entry {entry} does not",
+            {"entry": f"{wrong[0]} ({times[wrong[0]]:g})"},
+        )
+    return times
+
+
+def _kind_of_times(value: Any) -> str:
+    return "list" if isinstance(value, (list, tuple)) else "range"
+
+
+Times = Annotated[
+    Annotated[
+        Annotated[tuple[Time, ...], Field(min_length=1, max_length=MAX_TIMES), AfterValidator(_listed_times)],
+        Tag("list"),
+    ]
+    | Annotated[TimeRange, Tag("range")],
+    Discriminator(_kind_of_times),
+]
+
+
+class Experiment(Spec):
+    """One entry under ``experiments``: a kernel, its data, and what is varied."""
+
+    description: str = Field(default="", max_length=2000, description="One sentence for readers.")
+    kernel: KernelSpec | None = Field(
+        default=None,
+        description="Kernel: {type: ..., beta: ..., ...}. May be left out when every variant has its own.",
+    )
+    labels: LabelLaw | None = Field(
+        default=None, description="Law of the labels; null for kernels without labels."
+    )
+    initial: TokenLaw = Field(default=UniformPoints(law="uniform"), description="Law of the initial tokens.")
+    dim: Dim = Field(default=3, description="Dimension d of the tokens (the sphere is S^{d-1}), 2 or more.")
+    n_tokens: TokenNumbers = Field(description="Number of tokens, or a list (one case each).")
+    seeds: Seeds = Field(
+        default=tuple(range(20)), description="Number of seeds (0, 1, ...), or a list of seeds."
+    )
+    times: Times = Field(description="Output times: {start, stop, count, spacing}, or a list.")
+    snapshots: Snapshots = Field(
+        default=None,
+        description="Times at which tokens are stored: how many (evenly over the times), a list of times, or all. "
+        f"The last time is always stored; null: {DEFAULT_SNAPSHOTS}.",
+    )
+    sweep: dict[str, tuple[Any, ...]] = Field(
+        default={},
+        description="Values of any key by its dotted path, {kernel.beta: [1, 2]}; the product of all lists.",
+    )
+    variants: dict[Name, dict[str, Any]] = Field(
+        default={},
+        description="Named groups of settings, {name: {dotted.path: value}}; each is combined with the sweep.",
+    )
+    method: Method = Field(
+        default="adaptive", description="adaptive (error-controlled) or layers (looped network)."
+    )
+    step: Positive | None = Field(default=None, description="Step eta of method layers; null otherwise.")
+    normalization: Normalization = Field(default="none", description="none (USA) or softmax (SA).")
+    backend: Backend = Field(default="auto", description="auto, numba, numpy or cupy.")
+    field: Field_ = Field(default="auto", description="auto, direct, or spectral (dim 2 or 3, weight 1).")
+    rtol: Tolerance = Field(
+        default=1e-9, description="Local error tolerance of method adaptive, 1e-14 to 1e-2."
+    )
+    merge_angle: Angle = Field(
+        default=1e-3,
+        description="Angle in radians at whose crossing two clusters count as merged (merge_time).",
+    )
+    cluster_angle: Annotated[Number, Field(gt=0, le=math.pi)] = Field(
+        default=0.1, description="Angle in radians below which tokens share a cluster (metrics only)."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        found = self._wrong_paths()
+        found += [
+            (("sweep", path), "at least one value") for path, values in self.sweep.items() if not values
+        ]
+        found += [
+            (("variants", name), "at least one setting") for name, entry in self.variants.items() if not entry
+        ]
+        if self.kernel is None:
+            bare = [name for name, entry in self.variants.items() if "kernel" not in entry]
+            if bare or not self.variants:
+                found.append(
+                    (
+                        ("kernel",),
+                        "a kernel, here or in every variant" + (f" (not in {bare[0]})" if bare else ""),
+                    )
+                )
+        if found:
+            raise faults(found)
+        return self
+
+    def _wrong_paths(self) -> Faults:
+        places = [(("sweep", path), path) for path in self.sweep]
+        places += [
+            (("variants", name, path), path) for name, entry in self.variants.items() for path in entry
+        ]
+        found: Faults = []
+        for key, path in places:
+            root = path.split(".")[0]
+            if root in ("n_tokens", "seeds"):
+                found.append((key, f"no {root} here: the experiment's own key {root} takes a list"))
+            elif root not in SWEEPABLE:
+                found.append(
+                    (
+                        key,
+                        f"the dotted path of a setting: unknown key {root!r}; known: {', '.join(SWEEPABLE)}."
+                        + nearest(root, SWEEPABLE),
+                    )
+                )
+        return found
+
+
+class FigureSpec(Spec):
+    """One entry under ``figures``."""
+
+    draw: Literal[DRAW_NAMES] = Field(description="Which drawing function.")  # type: ignore[valid-type]
+    experiments: Names = Field(description="Experiments whose data it shows.")
+    options: dict[str, Any] = Field(default={}, description="Options of the drawing function.")
+
+
+class FilmSpec(Spec):
+    """One entry under ``films``."""
+
+    draw: Literal[FILM_NAMES] = Field(description="Which film function.")  # type: ignore[valid-type]
+    experiments: Names = Field(description="Experiments whose data it shows.")
+    options: dict[str, Any] = Field(default={}, description="Options of the film function.")
+
+
+class ClaimSpec(Spec):
+    """One entry under ``claims``."""
+
+    check: Literal[CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
+    experiments: Names = Field(description="Experiments whose data it checks.")
+    tolerance: Positive = Field(
+        description="Largest allowed deviation; its meaning and unit belong to the check."
+    )
+    options: dict[str, Any] = Field(default={}, description="Options of the check.")
+
+
+class Settings(Spec):
+    """The configuration file as written."""
+
+    experiments: dict[Name, Experiment] = Field(
+        min_length=1, max_length=1000, description="Simulations, by name."
+    )
+    figures: dict[Name, FigureSpec] = Field(default={}, description="Figures, by name.")
+    films: dict[Name, FilmSpec] = Field(default={}, description="Films, by name.")
+    claims: dict[Name, ClaimSpec] = Field(default={}, description="Claims that are checked, by id.")
+    backend: Annotated[Backend | None, BeforeValidator(_or_null)] = Field(
+        default=None, description="For every experiment, whatever it says itself; null: each its own."
+    )
+    rtol: Annotated[Tolerance | None, BeforeValidator(_or_null)] = Field(
+        default=None,
+        description="For every experiment, whatever it says itself (not where it is swept); null: each its own.",
+    )
+    only: Annotated[Names | None, BeforeValidator(_listed_or_null)] = Field(
+        default=None,
+        description="Run these experiments only, with the figures, films and claims that need no other.",
+    )
+    seeds: Annotated[Seeds | None, BeforeValidator(_or_null)] = Field(
+        default=None, description="For every experiment, whatever it says itself; null: each its own."
+    )
+    n_tokens: Annotated[TokenNumbers | None, BeforeValidator(_listed_or_null)] = Field(
+        default=None, description="For every experiment, whatever it says itself; null: each its own."
+    )
+    memory_limit: Annotated[Number, Field(gt=0, le=1e6)] = Field(
+        default=16.0,
+        description="Largest allowed size of one case's data in gigabytes (seeds x snapshots x tokens x dim).",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = self.experiments
+        users = {"figures": self.figures, "films": self.films, "claims": self.claims}
+        found: Faults = [
+            ((section, name, "experiments", index), f"the name of an experiment.{nearest(used, names)}")
+            for section, entries in users.items()
+            for name, entry in entries.items()
+            for index, used in enumerate(entry.experiments)
+            if used not in names
+        ]
+        found += [
+            (("only",), f"names of experiments ({', '.join(names)}), not {name!r}.{nearest(name, names)}")
+            for name in self.only or ()
+            if name not in names
+        ]
+        if found:
+            raise faults(found)
+        return self
