@@ -1,6 +1,7 @@
 """Configuration: typed models, the loader, and the cases they stand for.
 
-Snakemake reads the configuration at every start and in every job, so nothing here imports more than pydantic, PyYAML and numpy.
+Snakemake reads the configuration at every start and in every job, so nothing here imports more than pydantic,
+PyYAML and numpy.
 """
 
 from usaav.config.cases import Case, CaseSettings

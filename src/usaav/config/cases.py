@@ -1,7 +1,7 @@
 """A case: one simulation job, that is one point of a sweep with all its seeds.
 
-The text of :meth:`Case.to_json` is what the workflow passes to a job and compares between runs, and what every data file
-carries; equal settings give equal text however they were spelt.
+The text of :meth:`Case.to_json` is what the workflow passes to a job and compares between runs, and what
+every data file carries; equal settings give equal text however they were spelt.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from usaav.config.fits import misfits
-from usaav.config.kernel_models import KernelSpec, PrefixGauge
-from usaav.config.law_models import LabelLaw, PointsFile, TokenLaw
+from usaav.config.kernel_models import KernelSpec
+from usaav.config.label_models import LabelLaw, PointsFile
+from usaav.config.law_models import TokenLaw
+from usaav.config.part_models import PrefixGauge
 from usaav.config.problems import raise_problems, translate
 from usaav.config.values import Count, Number, Positive, Spec, Whole, faults
 from usaav.errors import ConfigError
@@ -134,7 +136,10 @@ class Case:
 
     @property
     def draw_key(self) -> str:
-        """What the initial tokens of a seed depend on, as text: seed k starts alike alone, in a sweep, and at every beta."""
+        """What the initial tokens of a seed depend on, as text.
+
+        Seed k so starts alike alone, in a sweep, and at every beta.
+        """
         drawn = self.settings.model_dump(mode="json", include={"dim", "initial", "n_tokens"})
         return _text(drawn)
 

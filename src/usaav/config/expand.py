@@ -14,8 +14,9 @@ from pydantic_core import PydanticCustomError
 
 from usaav.config.cases import Case, CaseSettings
 from usaav.config.files import DataFiles
-from usaav.config.models import DEFAULT_SNAPSHOTS, SWEEPABLE, Experiment, Snapshots, TimeRange, Times
+from usaav.config.models import SWEEPABLE, Experiment
 from usaav.config.problems import Problem, shortened, translate
+from usaav.config.time_models import DEFAULT_SNAPSHOTS, Snapshots, TimeRange, Times
 from usaav.config.values import Number
 
 MAX_CASES = 20_000
@@ -99,7 +100,7 @@ def _name_problems(case: Case, taken: Mapping[str, None]) -> list[Problem]:
         return [
             Problem(
                 ("sweep",),
-                f"expected cases with different names; {case.name!r} stands for two. Remove the doubled value",
+                f"expected cases with different names; {case.name!r} stands for two: remove the double",
             )
         ]
     if len(case.name) > MAX_NAME:
@@ -113,7 +114,7 @@ def _name_problems(case: Case, taken: Mapping[str, None]) -> list[Problem]:
 
 
 class _Builder:
-    """Builds the cases of one experiment; what no variant and no sweep touches is validated and copied only once."""
+    """Builds the cases of one experiment; what no variant and no sweep touches is validated only once."""
 
     def __init__(self, name: str, experiment: Experiment, overrides: Overrides, files: DataFiles) -> None:
         self.name, self.experiment, self.files = name, experiment, files
@@ -157,7 +158,7 @@ class _Builder:
         return data, problems
 
     def _attributed(self, problem: Problem, point: _Point) -> Problem:
-        """The problem with the key under which its cause stands in the file: a sweep, a variant, or the experiment itself."""
+        """The problem with the key of its cause in the file: a sweep, a variant, or the experiment itself."""
         for section, paths in ((("sweep",), point.swept), (("variants", str(point.variant)), point.varied)):
             for path in paths:
                 parts = tuple(path.split("."))
@@ -188,7 +189,10 @@ class _Builder:
         size = 8e-9 * len(self.seeds) * len(settings.snapshots) * settings.n_tokens * settings.dim
         if size <= self.memory_limit:
             return []
-        text = f"expected less data than memory_limit ({self.memory_limit:g} GB), not {size:.3g} GB (seeds x snapshots x tokens x dim)"
+        text = (
+            f"expected less data than memory_limit ({self.memory_limit:g} GB), not {size:.3g} GB"
+            " (seeds x snapshots x tokens x dim)"
+        )
         return [Problem(("n_tokens",), text, settings.n_tokens)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from usaav.config.law_models import PointsFile
+from usaav.config.label_models import PointsFile
 from usaav.config.problems import Problem
 
 MAX_FILE_BYTES = 100_000_000
@@ -19,8 +19,9 @@ MAX_FILE_BYTES = 100_000_000
 class DataFiles:
     """Finds the files of ``law: points`` entries.
 
-    A relative path is looked for in the working directory, then in the folder of each configuration file and in the folder
-    above it. The settings then hold the path from the working directory and the digest of the content.
+    A relative path is looked for in the working directory, then in the folder of each configuration file and
+    in the folder above it. The settings then hold the path from the working directory and the digest of the
+    content.
     """
 
     def __init__(self, config_files: Sequence[Path]) -> None:
@@ -31,7 +32,7 @@ class DataFiles:
         self._known: dict[str, tuple[str, str] | str] = {}
 
     def located(self, node: Any, key: tuple[str, ...]) -> tuple[Any, list[Problem]]:
-        """`node` (settings, raw or validated) with every file resolved, and the problems, with keys under `key`."""
+        """`node` (settings, raw or validated) with every file found, and problems with keys under `key`."""
         if isinstance(node, PointsFile):
             node = node.model_dump()
         elif isinstance(node, BaseModel):
@@ -66,20 +67,23 @@ class DataFiles:
         return {**node, "file": path, "sha256": digest}, []
 
     def _read(self, file: str) -> tuple[str, str] | str:
-        candidates = list(dict.fromkeys(os.path.normpath(folder / file) for folder in self._folders))
+        candidates = list(dict.fromkeys(Path(os.path.normpath(folder / file)) for folder in self._folders))
         try:
-            for candidate in candidates:
-                if os.path.isfile(candidate):
-                    size = os.path.getsize(candidate)
-                    if size > MAX_FILE_BYTES:
-                        return f"expected a file of at most {MAX_FILE_BYTES // 10**6} MB, not {size / 1e6:.0f} MB"
-                    with open(candidate, "rb") as stream:
-                        return Path(os.path.relpath(candidate)).as_posix(), hashlib.file_digest(
-                            stream, "sha256"
-                        ).hexdigest()
+            found = next((candidate for candidate in candidates if candidate.is_file()), None)
+            if found is not None:
+                return _fingerprint(found)
         except OSError as error:
             return f"expected a readable file: {error.strerror}"
-        return f"expected an existing file; looked for {', '.join(candidates)}"
+        return f"expected an existing file; looked for {', '.join(map(str, candidates))}"
+
+
+def _fingerprint(path: Path) -> tuple[str, str] | str:
+    size = path.stat().st_size
+    if size > MAX_FILE_BYTES:
+        return f"expected a file of at most {MAX_FILE_BYTES // 10**6} MB, not {size / 1e6:.0f} MB"
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Path(os.path.relpath(path)).as_posix(), digest
 
 
 def _targets(node: BaseModel) -> Any:

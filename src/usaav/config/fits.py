@@ -1,10 +1,11 @@
-"""Rules that tie settings together: does the kernel fit the dimension, the labels fit the kernel, and so on."""
+"""Rules that tie settings together: kernel and dimension, labels and kernel, times and method."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from usaav.config.kernel_models import Faults, PrefixGauge
+from usaav.config.part_models import ConstantWeight, IdentityGauge, PrefixGauge
+from usaav.config.values import Faults
 
 if TYPE_CHECKING:
     from usaav.config.cases import CaseSettings
@@ -37,13 +38,12 @@ def _dimension(settings: CaseSettings) -> Faults:
 def _labels(settings: CaseSettings) -> Faults:
     kernel, labels = settings.kernel, settings.labels
     gauge, weight = kernel.gauge, kernel.weight
-    prefix = isinstance(gauge, PrefixGauge)
-    if gauge.type == "identity" and weight.type == "constant":
+    if isinstance(gauge, IdentityGauge) and isinstance(weight, ConstantWeight):
         return []  # labels are then names of slices only; any law will do
     if labels is None:
-        laws = PROMPT_LABELS if prefix else REAL_LABELS
+        laws = PROMPT_LABELS if isinstance(gauge, PrefixGauge) else REAL_LABELS
         return [(("labels",), f"labels, as the kernel depends on them: {{law: ...}} with {laws}")]
-    if prefix:
+    if isinstance(gauge, PrefixGauge):
         return _prompts(gauge, labels, settings.n_tokens)
     if labels.law == "prompts":
         return [

@@ -1,6 +1,6 @@
-"""Settings of the laws from which labels, initial tokens and prefix targets are drawn.
+"""Settings of the laws on the sphere, from which initial tokens and prefix targets are drawn.
 
-The samplers that belong to these models are in :mod:`usaav.laws`.
+The samplers are in :mod:`usaav.laws.points`.
 """
 
 from __future__ import annotations
@@ -10,163 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from usaav.config.values import Count, Number, Spec, Vector, Whole, fault
-
-TURN = 2.0 * math.pi
-Concentration = Annotated[Number, Field(gt=0, le=1e8)]
-Column = Annotated[Whole, Field(ge=0, le=9999)]
-Fraction = Annotated[Number, Field(ge=0, le=1e9)]
-
-
-def _check_weights(weights: tuple[float, ...] | None, count: int, what: str) -> None:
-    if weights is None:
-        return
-    if len(weights) != count:
-        raise fault(f"as many weights as {what} ({count})", "weights")
-    if sum(weights) <= 0.0:
-        raise fault("weights with a positive sum", "weights")
-
-
-class PointsFile(Spec):
-    """A CSV file of numbers that the user (or the repository) provides."""
-
-    file: str = Field(
-        min_length=1,
-        max_length=1000,
-        description="CSV file; a relative path is looked for in the working directory, then beside the configuration file.",
-    )
-    sha256: str | None = Field(
-        default=None,
-        pattern=r"^[0-9a-f]{64}$",
-        description="Digest of the file's content. Filled in when the configuration is read, so that a changed file is "
-        "a changed case; give it only to insist on one content.",
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if any(ord(character) < 32 for character in self.file):
-            raise fault("a path without control characters", "file")
-        return self
-
-
-# ---------------------------------------------------------------- labels
-
-
-class GridLabels(Spec):
-    """Equally spaced labels ``start + k (stop - start) / count``; token ``i`` takes point ``i mod count``."""
-
-    law: Literal["grid"]
-    start: Number = Field(default=0.0, description="First label.")
-    stop: Number = Field(default=TURN, description="End of the grid, itself not a label; default 2 pi.")
-    count: Count | None = Field(default=None, description="Number of distinct labels; null: one per token.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.stop <= self.start:
-            raise fault(f"a number above start ({self.start:g})", "stop")
-        return self
-
-
-class UniformLabels(Spec):
-    """Independent labels, uniform on ``[start, stop)``."""
-
-    law: Literal["uniform"]
-    start: Number = Field(default=0.0, description="Lower end.")
-    stop: Number = Field(default=TURN, description="Upper end; default 2 pi.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.stop <= self.start:
-            raise fault(f"a number above start ({self.start:g})", "stop")
-        return self
-
-
-class VonMisesLabels(Spec):
-    """Independent angles in ``[0, 2 pi)`` with density proportional to ``exp(kappa cos(xi - mean))``."""
-
-    law: Literal["von_mises"]
-    kappa: Concentration = Field(description="Concentration > 0.")
-    mean: Number = Field(default=0.0, description="Mean direction in radians.")
-
-
-class ArcsLabels(Spec):
-    """Independent labels, uniform on a union of disjoint intervals."""
-
-    law: Literal["arcs"]
-    arcs: tuple[tuple[Number, Number], ...] = Field(
-        min_length=1, max_length=10_000, description="Intervals [from, to], in radians on the circle."
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for index, (start, stop) in enumerate(self.arcs):
-            if stop <= start:
-                raise fault("an interval [from, to] with from < to", "arcs", index)
-        ordered = sorted(self.arcs)
-        if any(after[0] < before[1] for before, after in zip(ordered, ordered[1:], strict=False)):
-            raise fault("intervals that do not overlap", "arcs")
-        return self
-
-
-class AtomsLabels(Spec):
-    """Independent labels among finitely many positions."""
-
-    law: Literal["atoms"]
-    positions: tuple[Number, ...] = Field(
-        min_length=1, max_length=100_000, description="The possible labels."
-    )
-    weights: tuple[Fraction, ...] | None = Field(
-        default=None, description="Their relative weights (any positive sum); null: equal."
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if len(set(self.positions)) < len(self.positions):
-            raise fault("distinct positions", "positions")
-        _check_weights(self.weights, len(self.positions), "positions")
-        return self
-
-
-class CantorLabels(Spec):
-    """Independent angles ``2 pi sum_k a_k 3^-k`` with digits 0 or 2 with equal probability (Cantor law)."""
-
-    law: Literal["cantor"]
-    depth: Annotated[Whole, Field(ge=1, le=40)] = Field(
-        default=33, description="Number of ternary digits; 33 reach float64's resolution."
-    )
-
-
-class PromptsLabels(Spec):
-    """Whole numbers: token ``i`` has prompt ``i mod count``."""
-
-    law: Literal["prompts"]
-    count: Count | None = Field(
-        default=None,
-        description="Number of prompts; null: the kernel's number of targets, or one prompt per token.",
-    )
-
-
-class PointsLabels(PointsFile):
-    """Labels from one column of a CSV file; token ``i`` takes row ``i mod rows``."""
-
-    law: Literal["points"]
-    column: Column = Field(default=0, description="Column, counted from 0.")
-
-
-LabelLaw = Annotated[
-    GridLabels
-    | UniformLabels
-    | VonMisesLabels
-    | ArcsLabels
-    | AtomsLabels
-    | CantorLabels
-    | PromptsLabels
-    | PointsLabels,
-    Field(discriminator="law"),
-]
-
-
-# ---------------------------------------------------------------- tokens and targets
+from usaav.config.label_models import Concentration, Fraction, PointsFile, check_weights
+from usaav.config.values import Count, Faults, Number, Spec, Vector, fault
 
 
 class Points(Spec):
@@ -182,7 +27,7 @@ class Points(Spec):
         """Whether the drawn points are gauge coordinates z, to be mapped to tokens by x = G^T z."""
         return False
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """What is wrong with this law in dimension `dim`: pairs (key, expected)."""
         return []
 
@@ -192,7 +37,7 @@ def _direction(vector: tuple[float, ...], *key: str) -> None:
         raise fault("a vector that is not zero", *key)
 
 
-def _length(vector: tuple[float, ...] | None, dim: int, key: str) -> list[tuple[tuple[str | int, ...], str]]:
+def _length(vector: tuple[float, ...] | None, dim: int, key: str) -> Faults:
     if vector is None or len(vector) == dim:
         return []
     return [((key,), f"{dim} components, as dim is {dim}")]
@@ -216,7 +61,7 @@ class VonMisesFisherPoints(Points):
         _direction(self.mean, "mean")
         return self
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """`mean` must have `dim` components."""
         return _length(self.mean, dim, "mean")
 
@@ -238,7 +83,7 @@ class HemispherePoints(Points):
             _direction(self.pole, "pole")
         return self
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """`pole` must have `dim` components."""
         return _length(self.pole, dim, "pole")
 
@@ -246,8 +91,8 @@ class HemispherePoints(Points):
 class AnchoredPoints(Points):
     """Pairs ``z, 2 <z, u0> u0 - z`` in gauge coordinates, z uniform on the half sphere ``<z, u0> > 0``.
 
-    The symmetry keeps the consensus of the flow at ``u0 = e_d`` exactly (model: gauge-level universality). With an odd number
-    of tokens the last one is ``u0`` itself.
+    The symmetry keeps the consensus of the flow at ``u0 = e_d`` exactly (model: gauge-level universality).
+    With an odd number of tokens the last one is ``u0`` itself.
     """
 
     law: Literal["anchored"]
@@ -261,14 +106,14 @@ class AnchoredPoints(Points):
 class RegularPoints(Points):
     """Vertices of a regular figure; token ``i`` takes vertex ``i mod count``.
 
-    d = 2: any polygon. d = 3: 2 poles, 4 tetrahedron, 6 octahedron, 8 cube, 12 icosahedron. Any d: 2 poles, d + 1 simplex,
-    2 d cross-polytope.
+    d = 2: any polygon. d = 3: 2 poles, 4 tetrahedron, 6 octahedron, 8 cube, 12 icosahedron. Any d: 2 poles, d
+    + 1 simplex, 2 d cross-polytope.
     """
 
     law: Literal["regular"]
     count: Count = Field(description="Number of vertices.")
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """`count` must belong to a regular figure in `dim` dimensions."""
         if dim == 2 and self.count >= 2:
             return []
@@ -287,7 +132,7 @@ class SpiralPoints(Points):
         default=4.0, description="Turns round the axis e_3."
     )
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """Only on S^2."""
         return [] if dim == 3 else [(("law",), f"a law for dim {dim}; the spiral needs dim 3")]
 
@@ -339,10 +184,10 @@ class MixturePoints(Points):
         for index, component in enumerate(self.components):
             if component.count is not None:
                 raise fault("no count in a component; the mixture has one", "components", index, "count")
-        _check_weights(self.weights, len(self.components), "components")
+        check_weights(self.weights, len(self.components), "components")
         return self
 
-    def needs(self, dim: int) -> list[tuple[tuple[str | int, ...], str]]:
+    def needs(self, dim: int) -> Faults:
         """Each component must fit `dim`."""
         return [
             (("components", index, *key), expected)

@@ -1,4 +1,4 @@
-"""Reading a configuration: files and overrides in, one validated object out, or one error with all problems."""
+"""Reading a configuration: files and overrides in, one validated object out, or one error for all."""
 
 from __future__ import annotations
 
@@ -62,24 +62,29 @@ class Config:
             if case.name == name:
                 return case
         raise ConfigError(
-            f"experiment {experiment} has no case {name!r}; it has {', '.join(c.name for c in self.cases(experiment))}"
+            f"experiment {experiment} has no case {name!r}; it has {', '.join(self._names(experiment))}"
         )
+
+    def _names(self, experiment: str) -> list[str]:
+        return [case.name for case in self.cases(experiment)]
 
 
 def load(files: Sequence[str | os.PathLike[str]], overrides: Mapping[str, Any] | None = None) -> Config:
-    """Read configuration files (later ones are merged over earlier ones, as Snakemake does) and top-level overrides.
+    """Read configuration files (later ones merged over earlier ones, as Snakemake does) and overrides.
 
     Parameters
     ----------
     files
         YAML or JSON files.
     overrides
-        Top-level settings such as ``{"only": "rope,prefix", "seeds": "3", "rtol": "1e-6"}``; strings become what they spell.
+        Top-level settings such as ``{"only": "rope,prefix", "seeds": "3", "rtol": "1e-6"}``; strings become
+        what they spell.
 
     Raises
     ------
     ConfigError
-        Everything that is wrong, each with file and line, key, value, what was expected, and the nearest valid key.
+        Everything that is wrong, each with file and line, key, value, what was expected, and the nearest
+        valid key.
     """
     documents = [read_document(Path(file)) for file in files]
     merged: dict[str, Any] = {}
@@ -93,10 +98,11 @@ def load(files: Sequence[str | os.PathLike[str]], overrides: Mapping[str, Any] |
 def from_mapping(mapping: Mapping[str, Any], sources: Iterable[str | os.PathLike[str]] = ()) -> Config:
     """The configuration that Snakemake hands over: its merged ``config`` and its ``workflow.configfiles``.
 
-    The mapping decides; the files are read again only for what Snakemake's loader does not report, doubled keys and lines.
-    Snakemake merges ``--configfile`` *into* a file that the Snakefile names with ``configfile:``, so that experiments of
-    ``config.yaml`` would be left over in a run of ``config/quick.yaml``, which is complete in itself. Hence the Snakefile
-    should name ``config.yaml`` only when the command line names no file::
+    The mapping decides; the files are read again only for what Snakemake's loader does not report, doubled
+    keys and lines. Snakemake merges ``--configfile`` *into* a file that the Snakefile names with
+    ``configfile:``, so that experiments of ``config.yaml`` would be left over in a run of
+    ``config/quick.yaml``, which is complete in itself. Hence the Snakefile should name ``config.yaml`` only
+    when the command line names no file::
 
         if not workflow.configfiles:
             configfile: os.path.join(workflow.basedir, "config.yaml")
@@ -215,7 +221,8 @@ def _with_deep_hint(problem: Problem) -> Problem:
 def _problems_behind(data: dict[str, Any], files: DataFiles) -> list[Problem]:
     """The problems that show only when keys fit together, in the experiments that are readable by themselves.
 
-    They would otherwise be reported after the others are corrected, one round later. Unknown keys are put aside first.
+    They would otherwise be reported after the others are corrected, one round later. Unknown keys are put
+    aside first.
     """
     experiments = data.get("experiments")
     found: list[Problem] = []

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    Discriminator,
     Field,
-    Tag,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from usaav.claims.names import CHECK_NAMES
 from usaav.config.cases import Angle, Backend, Dim, Field_, Method, Normalization, Seed, Tolerance
-from usaav.config.kernel_models import Faults, KernelSpec
-from usaav.config.law_models import LabelLaw, TokenLaw, UniformPoints
+from usaav.config.kernel_models import KernelSpec
+from usaav.config.label_models import LabelLaw
+from usaav.config.law_models import TokenLaw, UniformPoints
 from usaav.config.problems import nearest
-from usaav.config.values import Count, Number, Positive, Spec, Whole, fault, faults, listed, spells_null
+from usaav.config.time_models import DEFAULT_SNAPSHOTS, Snapshots, Times, one_or_list
+from usaav.config.values import Count, Faults, Number, Positive, Spec, faults, listed, spells_null
 from usaav.figures.names import DRAW_NAMES
 from usaav.films.names import FILM_NAMES
 
 MAX_RUNS = 100_000
-MAX_TIMES = 20_000
-LATEST_TIME = 1e300
-DEFAULT_SNAPSHOTS = 11
 SWEEPABLE = (
     "kernel",
     "labels",
@@ -73,25 +69,6 @@ def _seeds(value: Any) -> Any:
     return list(range(count))
 
 
-def _snapshots(value: Any) -> Any:
-    if value is None or value == "all":
-        return value
-    if isinstance(value, (list, tuple)):
-        return tuple(_time(entry) for entry in value)
-    if not isinstance(value, bool) and str(value).isdigit() and int(value) >= 2:
-        return int(value)
-    raise PydanticCustomError("snapshots", "a number of snapshots of at least 2, a list of times, or all")
-
-
-def _time(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise PydanticCustomError("time", "times as numbers")
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        raise PydanticCustomError("time", "times as numbers") from None
-
-
 def _or_null(value: Any) -> Any:
     return None if spells_null(value) else value
 
@@ -100,102 +77,23 @@ def _listed_or_null(value: Any) -> Any:
     return None if spells_null(value) else listed(value)
 
 
-def _schema_of(item: dict[str, Any], *others: dict[str, Any]) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}, *others]})
-
-
 _WHOLE_SCHEMA = {"type": "integer", "minimum": 0}
 Name = Annotated[str, AfterValidator(_name), Field(json_schema_extra={"pattern": "^[a-z0-9_]{1,64}$"})]
-Time = Annotated[Number, Field(ge=0, le=LATEST_TIME)]
 Seeds = Annotated[
     tuple[Seed, ...],
     Field(min_length=1, max_length=MAX_RUNS),
     BeforeValidator(_seeds),
     AfterValidator(_distinct),
-    _schema_of(_WHOLE_SCHEMA),
+    one_or_list(_WHOLE_SCHEMA),
 ]
 TokenNumbers = Annotated[
     tuple[Count, ...],
     Field(min_length=1, max_length=1000),
     BeforeValidator(listed),
     AfterValidator(_distinct),
-    _schema_of({"type": "integer", "minimum": 1}),
-]
-Snapshots = Annotated[
-    Any,
-    BeforeValidator(_snapshots),
-    _schema_of({"type": "number"}, {"const": "all"}, {"type": "null"}),
+    one_or_list({"type": "integer", "minimum": 1}),
 ]
 Names = Annotated[tuple[Name, ...], Field(min_length=1), BeforeValidator(listed), AfterValidator(_distinct)]
-
-
-class TimeRange(Spec):
-    """Equally spaced times, or equally spaced logarithms of times."""
-
-    start: Time = Field(
-        default=0.0, description="First time; > 0 with spacing log, where 0 is put before it."
-    )
-    stop: Time = Field(description="Last time, tau of the paper; up to 1e300.")
-    count: Annotated[Whole, Field(ge=2, le=MAX_TIMES)] = Field(
-        description="Number of times from start to stop, both included."
-    )
-    spacing: Literal["linear", "log"] = Field(default="linear", description="linear or log.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        found: Faults = []
-        if self.stop <= self.start:
-            found.append((("stop",), f"a number above start ({self.start:g})"))
-        if self.spacing == "log" and self.start <= 0.0:
-            found.append((("start",), "a number > 0, as spacing is log"))
-        if found:
-            raise faults(found)
-        _check_times(self.values(), "count")
-        return self
-
-    def values(self) -> tuple[float, ...]:
-        """The times, rounded to 12 digits so that they print short and do not depend on the machine's pow."""
-        if self.spacing == "linear":
-            return _rounded(np.linspace(self.start, self.stop, self.count))
-        exponents = np.linspace(math.log10(self.start), math.log10(self.stop), self.count)
-        # the ends are meant exactly as written
-        inner = [10.0**exponent for exponent in exponents[1:-1]]
-        return (0.0, *_rounded(np.array([self.start, *inner, self.stop])))
-
-
-def _rounded(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, ...]:
-    return tuple(float(f"{time:.12g}") for time in times)
-
-
-def _check_times(times: tuple[float, ...], *key: str) -> None:
-    wrong = [index for index in range(1, len(times)) if not times[index] > times[index - 1]]
-    if wrong:
-        raise fault(f"times that increase; entry {wrong[0]} ({times[wrong[0]]:g}) does not", *key)
-
-
-def _listed_times(times: tuple[float, ...]) -> tuple[float, ...]:
-    wrong = [index for index in range(1, len(times)) if not times[index] > times[index - 1]]
-    if wrong:
-        raise PydanticCustomError(
-            "times",
-            "times that increase; entry {entry} does not",
-            {"entry": f"{wrong[0]} ({times[wrong[0]]:g})"},
-        )
-    return times
-
-
-def _kind_of_times(value: Any) -> str:
-    return "list" if isinstance(value, (list, tuple)) else "range"
-
-
-Times = Annotated[
-    Annotated[
-        Annotated[tuple[Time, ...], Field(min_length=1, max_length=MAX_TIMES), AfterValidator(_listed_times)],
-        Tag("list"),
-    ]
-    | Annotated[TimeRange, Tag("range")],
-    Discriminator(_kind_of_times),
-]
 
 
 class Experiment(Spec):
@@ -204,7 +102,7 @@ class Experiment(Spec):
     description: str = Field(default="", max_length=2000, description="One sentence for readers.")
     kernel: KernelSpec | None = Field(
         default=None,
-        description="Kernel: {type: ..., beta: ..., ...}. May be left out when every variant has its own.",
+        description="Kernel: {type: ..., beta: ..., ...}; may be left out when every variant has its own.",
     )
     labels: LabelLaw | None = Field(
         default=None, description="Law of the labels; null for kernels without labels."
@@ -218,8 +116,8 @@ class Experiment(Spec):
     times: Times = Field(description="Output times: {start, stop, count, spacing}, or a list.")
     snapshots: Snapshots = Field(
         default=None,
-        description="Times at which tokens are stored: how many (evenly over the times), a list of times, or all. "
-        f"The last time is always stored; null: {DEFAULT_SNAPSHOTS}.",
+        description="Times at which tokens are stored: how many (evenly over the times), a list of them, or "
+        f"all. The last time is always stored; null: {DEFAULT_SNAPSHOTS}.",
     )
     sweep: dict[str, tuple[Any, ...]] = Field(
         default={},
@@ -227,7 +125,7 @@ class Experiment(Spec):
     )
     variants: dict[Name, dict[str, Any]] = Field(
         default={},
-        description="Named groups of settings, {name: {dotted.path: value}}; each is combined with the sweep.",
+        description="Named groups of settings, {name: {dotted.path: value}}, each combined with the sweep.",
     )
     method: Method = Field(
         default="adaptive", description="adaptive (error-controlled) or layers (looped network)."
@@ -270,7 +168,7 @@ class Experiment(Spec):
         return self
 
     def _wrong_paths(self) -> Faults:
-        places = [(("sweep", path), path) for path in self.sweep]
+        places: list[tuple[tuple[str | int, ...], str]] = [(("sweep", path), path) for path in self.sweep]
         places += [
             (("variants", name, path), path) for name, entry in self.variants.items() for path in entry
         ]
@@ -331,7 +229,7 @@ class Settings(Spec):
     )
     rtol: Annotated[Tolerance | None, BeforeValidator(_or_null)] = Field(
         default=None,
-        description="For every experiment, whatever it says itself (not where it is swept); null: each its own.",
+        description="For every experiment, whatever it says itself, save where swept; null: each its own.",
     )
     only: Annotated[Names | None, BeforeValidator(_listed_or_null)] = Field(
         default=None,
@@ -345,13 +243,17 @@ class Settings(Spec):
     )
     memory_limit: Annotated[Number, Field(gt=0, le=1e6)] = Field(
         default=16.0,
-        description="Largest allowed size of one case's data in gigabytes (seeds x snapshots x tokens x dim).",
+        description="Largest allowed size of a case in gigabytes (seeds x snapshots x tokens x dim).",
     )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         names = self.experiments
-        users = {"figures": self.figures, "films": self.films, "claims": self.claims}
+        users: dict[str, Mapping[str, FigureSpec | FilmSpec | ClaimSpec]] = {
+            "figures": self.figures,
+            "films": self.films,
+            "claims": self.claims,
+        }
         found: Faults = [
             ((section, name, "experiments", index), f"the name of an experiment.{nearest(used, names)}")
             for section, entries in users.items()

@@ -1,4 +1,7 @@
-"""From validation failures to messages that a person can act on: where, key, value, what was expected, nearest valid key."""
+"""From validation failures to messages that a person can act on.
+
+Each says where, which key, which value, what was expected, and the nearest valid key.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ class Problem:
         return replace(self, key=(*prefix, *self.key))
 
     def __str__(self) -> str:
+        """One line."""
         where = f"{self.source}: " if self.source else ""
         key = ".".join(self.key) or "the configuration"
         value = "" if self.value is _NO_VALUE else f" = {shortened(self.value)}"
@@ -64,7 +68,7 @@ def unknown(key: Sequence[str], value: Any, choices: Iterable[str], what: str = 
 
 
 def raise_problems(problems: Sequence[Problem], locate: Locate | None = None) -> None:
-    """Raise one ConfigError with all `problems`; return if there is none. `locate` names the file (and line) of a key."""
+    """Raise one ConfigError with all `problems`, if any; `locate` names the file and line of a key."""
     if not problems:
         return
     lines: dict[str, None] = {}  # keeps the order and drops doubles
@@ -79,7 +83,7 @@ def raise_problems(problems: Sequence[Problem], locate: Locate | None = None) ->
 
 
 def validated(adapter: TypeAdapter[Any], annotation: Any, data: Any, root: str) -> Any:
-    """`data` validated by `adapter` (of `annotation`), problems raised as one ConfigError with keys under `root`."""
+    """`data` validated by `adapter` (of `annotation`), or one ConfigError with keys under `root`."""
     try:
         data = plain(data)
     except ValueError as error:
@@ -92,7 +96,7 @@ def validated(adapter: TypeAdapter[Any], annotation: Any, data: Any, root: str) 
 
 
 def translate(error: ValidationError, annotation: Any, data: Any) -> list[Problem]:
-    """The problems behind a failed validation of `data` against `annotation` (a model or a typing construct)."""
+    """The problems behind a failed validation of `data` against `annotation` (a model or a union of them)."""
     found: list[Problem] = []
     for detail in error.errors(include_url=False):
         found.extend(_translated(detail, annotation, data))
@@ -107,29 +111,41 @@ def _translated(detail: Any, annotation: Any, data: Any) -> list[Problem]:
             Problem((*key, *map(str, below)), f"expected {expected}", _value_at(value, below))
             for below, expected in context["faults"]
         ]
+    if loc and loc[-1] == "[key]":
+        value = _NO_VALUE  # the key itself is wrong, not what it leads to
     if kind == "extra_forbidden":
         model = _model_at(annotation, loc[:-1])
         return [unknown(key, value, model.model_fields if model else ())]
-    if kind == "missing":
-        return [Problem(key, "this key is required")]
-    if kind == "union_tag_invalid":
-        tag = context["discriminator"].strip("'")
-        choices = re.findall(r"'([^']*)'", context["expected_tags"])
-        return [unknown_choice((*key, tag), context["tag"], choices)]
-    if kind == "union_tag_not_found":
-        tag = context["discriminator"].strip("'")
-        choices = _tags(_model_at_or_union(annotation, loc))
-        given = f" (found only {', '.join(value)})" if isinstance(value, Mapping) and value else ""
-        return [Problem((*key, tag), f"this key is required{given}; one of {', '.join(choices)}")]
+    if kind.startswith("union_tag"):
+        return [_wrong_tag(kind, key, value, context, _tags(_model_at_or_union(annotation, loc)))]
     if kind == "literal_error":
         return [unknown_choice(key, value, re.findall(r"'([^']*)'", context["expected"]))]
-    if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return [Problem(key, "expected a mapping of keys to values", value)]
-    if kind in ("tuple_type", "list_type"):
-        return [Problem(key, "expected a list", value)]
-    expected = re.sub(r"^(Input|Value|Tuple|Dictionary|String) should (be|have) ", r"\2 ", detail["msg"])
-    expected = expected.removeprefix("be ").replace("have ", "with ")
-    return [Problem(key, f"expected {expected}", value)]
+    return [Problem(key, _in_words(kind, detail["msg"]), value)]
+
+
+def _wrong_tag(kind: str, key: tuple[str, ...], value: Any, context: Any, choices: list[str]) -> Problem:
+    tag = context["discriminator"].strip("'")
+    if kind == "union_tag_invalid":
+        return unknown_choice((*key, tag), context["tag"], choices)
+    given = f" (found only {', '.join(value)})" if isinstance(value, Mapping) and value else ""
+    return Problem((*key, tag), f"this key is required{given}; one of {', '.join(choices)}")
+
+
+_WORDS = {
+    "missing": "this key is required",
+    "model_type": "expected a mapping of keys to values",
+    "model_attributes_type": "expected a mapping of keys to values",
+    "dict_type": "expected a mapping of keys to values",
+    "tuple_type": "expected a list",
+    "string_type": "expected text",
+}
+
+
+def _in_words(kind: str, message: str) -> str:
+    if kind in _WORDS:
+        return _WORDS[kind]
+    wanted = re.sub(r"^(Input|Value|Tuple|Dictionary|String) should ", "", message)
+    return f"expected {wanted.removeprefix('be ').replace('have ', 'something with ', 1)}"
 
 
 def unknown_choice(key: Sequence[str], value: Any, choices: Sequence[str]) -> Problem:
@@ -157,7 +173,7 @@ def _value_at(data: Any, path: Sequence[str | int]) -> Any:
 
 
 def _key_and_value(loc: Sequence[str | int], data: Any, absent: bool) -> tuple[tuple[str, ...], Any]:
-    """The key as written in the file: pydantic's location without the names of the union members it went through."""
+    """The key as written in the file: pydantic's location without the names of union members on the way."""
     key: list[str] = []
     for position, component in enumerate(loc):
         inner = _step(data, component)
@@ -191,7 +207,7 @@ def _members(annotation: Any) -> list[tuple[str, Any]]:
     """The members of a tagged union with their tags."""
     if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
         return []
-    found = []
+    found: list[tuple[str, Any]] = []
     for member in typing.get_args(annotation):
         tags = [item.tag for item in getattr(member, "__metadata__", ()) if isinstance(item, Tag)]
         inner = _unwrapped(member)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from pydantic_core import PydanticCustomError
 MAX_DEPTH = 16
 MAX_VALUES = 2_000_000
 _WHOLE = re.compile(r"[+-]?\d{1,19}")
+
+Faults = list[tuple[tuple[str | int, ...], str]]
 
 
 class Spec(BaseModel):
@@ -31,7 +33,7 @@ def fault(expected: str, *key: str | int) -> PydanticCustomError:
     return faults([(key, expected)])
 
 
-def faults(found: Sequence[tuple[tuple[str | int, ...], str]]) -> PydanticCustomError:
+def faults(found: Faults) -> PydanticCustomError:
     """Several broken rules of a model, as pairs (path below the model, what was expected)."""
     text = "; ".join(f"{'.'.join(map(str, key))}: {expected}" if key else expected for key, expected in found)
     return PydanticCustomError("rule", "{text}", {"text": text, "faults": list(found)})
@@ -51,7 +53,7 @@ def _number(value: Any) -> float:
         raise PydanticCustomError("number", "a number that fits into a float64") from None
     if not math.isfinite(value):
         raise PydanticCustomError("number", "a finite number")
-    return value + 0.0  # -0.0 and 0.0 are one value and must give one file name
+    return float(value) + 0.0  # -0.0 and 0.0 are one value and must give one file name
 
 
 def _whole(value: Any) -> int:
@@ -77,7 +79,7 @@ Vector = Annotated[tuple[Number, ...], Field(min_length=2, max_length=4096)]
 
 
 def listed(value: Any) -> Any:
-    """A list from a list, one value, or a string that spells either (``"64"``, ``"[64, 128]"``, ``"64,128"``)."""
+    """A list from a list, one value, or a string that spells either (``"64"``, ``"[8, 9]"``, ``"8,9"``)."""
     if isinstance(value, str):
         parts = [
             part.strip().strip("'\"") for part in value.strip().removeprefix("[").removesuffix("]").split(",")
@@ -94,7 +96,7 @@ def spells_null(value: Any) -> bool:
 
 
 class _Budget:
-    """Counts the values of one configuration, so that a YAML alias bomb ends in an error, not in full memory."""
+    """Counts the values of a configuration, so that a YAML alias bomb is an error, not full memory."""
 
     def __init__(self) -> None:
         self.left = MAX_VALUES
@@ -113,7 +115,8 @@ def plain(value: Any) -> Any:
     Raises
     ------
     ValueError
-        Nested too deeply, too many values, two keys that are one as text, or a type that no configuration has.
+        Nested too deeply, too many values, two keys that are one as text, or a type that no configuration
+        has.
     """
     return _plain(value, _Budget(), 0)
 
@@ -122,8 +125,10 @@ def _plain(value: Any, budget: _Budget, depth: int) -> Any:
     budget.spend()
     if depth > MAX_DEPTH:
         raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
     if value is None or isinstance(value, (str, bool, int, float)):
-        return value.item() if isinstance(value, np.generic) else value
+        return value
     if isinstance(value, BaseModel):
         return value.model_dump()
     if isinstance(value, Mapping):

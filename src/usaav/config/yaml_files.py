@@ -97,7 +97,7 @@ def _parse(text: str, document: Document) -> None:
 
 
 def _note_keys(node: yaml.Node, key: tuple[str, ...], document: Document, seen: set[int]) -> None:
-    """Record the line of every key and report those that stand twice (YAML itself keeps the last in silence)."""
+    """Record the line of every key and report those that stand twice (YAML keeps the last in silence)."""
     if id(node) in seen:
         return  # an alias, whose keys are noted where its anchor stands
     seen.add(id(node))

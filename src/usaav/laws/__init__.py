@@ -1,4 +1,4 @@
-"""Laws of labels, initial tokens and targets: from the settings of :mod:`usaav.config.law_models` to arrays."""
+"""Laws of labels, initial tokens and targets: from settings to arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from usaav.config.law_models import LabelLaw, TokenLaw
+from usaav.config.label_models import LabelLaw
+from usaav.config.law_models import TokenLaw
 from usaav.config.problems import validated
 from usaav.errors import ConfigError
 from usaav.laws import labels as _labels
@@ -27,8 +28,8 @@ def initial_tokens(law: Mapping[str, Any], n_tokens: int, dim: int, seed: int = 
     Parameters
     ----------
     law
-        Mapping such as ``{"law": "uniform"}``, as under ``initial:`` in a configuration file. Law ``anchored`` gives gauge
-        coordinates z: map them with the kernel, ``kernel.from_gauge(z, labels)``.
+        Mapping such as ``{"law": "uniform"}``, as under ``initial:`` in a configuration file. Law
+        ``anchored`` gives gauge coordinates z: map them with the kernel, ``kernel.from_gauge(z, labels)``.
     n_tokens, dim
         Number of tokens (>= 1) and dimension d (>= 2).
     seed
@@ -57,8 +58,8 @@ def labels(law: Mapping[str, Any], n_tokens: int, seed: int = 0) -> Array:
     Parameters
     ----------
     law
-        Mapping such as ``{"law": "grid"}``, as under ``labels:`` in a configuration file. Law ``prompts`` without a count
-        gives every token its own prompt.
+        Mapping such as ``{"law": "grid"}``, as under ``labels:`` in a configuration file. Law ``prompts``
+        without a count gives every token its own prompt.
     n_tokens
         Number of tokens, >= 1.
     seed

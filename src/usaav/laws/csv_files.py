@@ -19,7 +19,8 @@ MAX_COLUMNS = 10_000
 def read_numbers(file: str | os.PathLike[str], sha256: str | None = None) -> NDArray[np.float64]:
     """The numbers of a CSV file, shape (rows, columns), at least one of each.
 
-    Comma-separated UTF-8; empty lines and lines that begin with ``#`` are skipped; the first line may be a header of words.
+    Comma-separated UTF-8; empty lines and lines that begin with ``#`` are skipped; the first line may be a
+    header of words.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def read_numbers(file: str | os.PathLike[str], sha256: str | None = None) -> NDA
     Raises
     ------
     DataError
-        File missing, larger than 100 MB, changed since its digest was taken, not UTF-8, or a line that is no row of finite
-        numbers as long as the first; the message names file and line.
+        File missing, larger than 100 MB, changed since its digest was taken, not UTF-8, or a line that is no
+        row of finite numbers as long as the first; the message names file and line.
     """
     content = _content(Path(file), sha256)
     try:

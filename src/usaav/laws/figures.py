@@ -16,8 +16,8 @@ GOLDEN = (1.0 + 5.0**0.5) / 2.0
 def vertices(count: int, dim: int) -> Array:
     """Vertices ``(count, dim)`` of the regular figure with `count` vertices on S^{dim-1}, rows of length 1.
 
-    Two poles in any dimension (+-e_d), polygons for dim 2, tetrahedron, octahedron, cube and icosahedron for dim 3,
-    simplex and cross-polytope (axes +-e_i) in any dimension.
+    Two poles in any dimension (+-e_d), polygons for dim 2, tetrahedron, octahedron, cube and icosahedron for
+    dim 3, simplex and cross-polytope (axes +-e_i) in any dimension.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def vertices(count: int, dim: int) -> Array:
     if count == dim + 1:
         return _simplex(dim)
     if (count, dim) == (8, 3):
-        return np.array(list(itertools.product([-1.0, 1.0], repeat=3))) / 3.0**0.5
+        return np.array(list(itertools.product([-(3.0**-0.5), 3.0**-0.5], repeat=3)))
     if (count, dim) == (12, 3):
         return _icosahedron()
     raise ConfigError(f"count = {count}: expected the vertex number of a regular figure in dimension {dim}")
@@ -45,18 +45,23 @@ def _simplex(dim: int) -> Array:
     centred = np.eye(dim + 1) - 1.0 / (dim + 1)
     if dim == 3:
         # the even corners of a cube, whose coordinates are the familiar ones
-        return np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / 3.0**0.5
+        side = 3.0**-0.5
+        return np.array(
+            [[side, side, side], [side, -side, -side], [-side, side, -side], [-side, -side, side]]
+        )
     basis = np.zeros((dim + 1, dim))
     for column in range(dim):  # Helmert's basis, exact up to rounding and without any choice of signs
         basis[: column + 1, column] = 1.0
         basis[column + 1, column] = -(column + 1.0)
         basis[:, column] /= np.linalg.norm(basis[:, column])
     points = centred @ basis
-    return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+    rows: Array = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return rows
 
 
 def _icosahedron() -> Array:
     corners = []
     for sign, long in itertools.product([-1.0, 1.0], [-GOLDEN, GOLDEN]):
         corners += [[0.0, sign, long], [sign, long, 0.0], [long, 0.0, sign]]
-    return np.array(corners) / np.hypot(1.0, GOLDEN)
+    rows: Array = np.array(corners) / np.hypot(1.0, GOLDEN)
+    return rows

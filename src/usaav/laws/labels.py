@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from usaav.config.law_models import (
+from usaav.config.label_models import (
     ArcsLabels,
     AtomsLabels,
     CantorLabels,
@@ -13,6 +16,7 @@ from usaav.config.law_models import (
     LabelLaw,
     PointsLabels,
     PromptsLabels,
+    UniformLabels,
     VonMisesLabels,
 )
 from usaav.errors import DataError
@@ -41,27 +45,24 @@ def draw(law: LabelLaw, n_tokens: int, rng: np.random.Generator, n_targets: int 
     DataError
         The file of law `points` cannot be used.
     """
-    if isinstance(law, GridLabels):
-        return _grid(law, n_tokens)
-    if isinstance(law, VonMisesLabels):
-        return np.mod(rng.vonmises(law.mean, law.kappa, n_tokens), TURN)
-    if isinstance(law, ArcsLabels):
-        return _arcs(law, n_tokens, rng)
-    if isinstance(law, AtomsLabels):
-        return _atoms(law, n_tokens, rng)
-    if isinstance(law, CantorLabels):
-        return _cantor(law, n_tokens, rng)
     if isinstance(law, PromptsLabels):
         return np.arange(n_tokens, dtype=np.float64) % (law.count or n_targets or n_tokens)
-    if isinstance(law, PointsLabels):
-        return _column(law, n_tokens)
+    return _SAMPLERS[type(law)](law, n_tokens, rng)
+
+
+def _grid(law: GridLabels, n_tokens: int, _rng: np.random.Generator) -> Array:
+    count = law.count or n_tokens
+    places = np.arange(n_tokens, dtype=np.float64) % count
+    labels: Array = law.start + places * (law.stop - law.start) / count
+    return labels
+
+
+def _uniform(law: UniformLabels, n_tokens: int, rng: np.random.Generator) -> Array:
     return rng.uniform(law.start, law.stop, n_tokens)
 
 
-def _grid(law: GridLabels, n_tokens: int) -> Array:
-    count = law.count or n_tokens
-    places = np.arange(n_tokens, dtype=np.float64) % count
-    return law.start + places * (law.stop - law.start) / count
+def _von_mises(law: VonMisesLabels, n_tokens: int, rng: np.random.Generator) -> Array:
+    return np.mod(rng.vonmises(law.mean, law.kappa, n_tokens), TURN)
 
 
 def _arcs(law: ArcsLabels, n_tokens: int, rng: np.random.Generator) -> Array:
@@ -72,7 +73,8 @@ def _arcs(law: ArcsLabels, n_tokens: int, rng: np.random.Generator) -> Array:
     # rounding must not push the last position beyond the last interval
     chosen = np.minimum(np.searchsorted(ends, position, side="right"), len(arcs) - 1)
     starts = np.concatenate([[0.0], ends[:-1]])
-    return np.minimum(arcs[chosen, 0] + (position - starts[chosen]), arcs[chosen, 1])
+    labels: Array = np.minimum(arcs[chosen, 0] + (position - starts[chosen]), arcs[chosen, 1])
+    return labels
 
 
 def _atoms(law: AtomsLabels, n_tokens: int, rng: np.random.Generator) -> Array:
@@ -82,11 +84,24 @@ def _atoms(law: AtomsLabels, n_tokens: int, rng: np.random.Generator) -> Array:
 
 def _cantor(law: CantorLabels, n_tokens: int, rng: np.random.Generator) -> Array:
     digits = 2.0 * rng.integers(0, 2, size=(n_tokens, law.depth))
-    return TURN * (digits @ 3.0 ** -np.arange(1, law.depth + 1))
+    labels: Array = TURN * (digits @ 3.0 ** -np.arange(1.0, law.depth + 1.0))
+    return labels
 
 
-def _column(law: PointsLabels, n_tokens: int) -> Array:
+def _column(law: PointsLabels, n_tokens: int, _rng: np.random.Generator) -> Array:
     rows = read_numbers(law.file, law.sha256)
     if law.column >= rows.shape[1]:
         raise DataError(f"{law.file}: no column {law.column}; it has {rows.shape[1]}, counted from 0")
-    return rows[np.arange(n_tokens) % len(rows), law.column]
+    column: Array = rows[np.arange(n_tokens) % len(rows), law.column]
+    return column
+
+
+_SAMPLERS: dict[type, Callable[[Any, int, np.random.Generator], Array]] = {
+    GridLabels: _grid,
+    UniformLabels: _uniform,
+    VonMisesLabels: _von_mises,
+    ArcsLabels: _arcs,
+    AtomsLabels: _atoms,
+    CantorLabels: _cantor,
+    PointsLabels: _column,
+}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +17,7 @@ from usaav.config.law_models import (
     RegularPoints,
     SpiralPoints,
     TokenLaw,
+    UniformPoints,
     VonMisesFisherPoints,
 )
 from usaav.errors import ConfigError, DataError
@@ -38,33 +42,22 @@ def draw(law: TokenLaw, n_points: int, dim: int, rng: np.random.Generator) -> Ar
     wrong = [f"{'.'.join(map(str, key))}: expected {expected}" for key, expected in law.needs(dim)]
     if wrong:
         raise ConfigError(f"law {law.law} in dimension {dim}: {'; '.join(wrong)}")
-    return normalised(_drawn(law, n_points, dim, rng))
+    return normalised(_SAMPLERS[type(law)](law, n_points, dim, rng))
 
 
 def normalised(points: Array) -> Array:
     """Rows scaled to length 1."""
-    return points / np.linalg.norm(points, axis=-1, keepdims=True)
+    rows: Array = points / np.linalg.norm(points, axis=-1, keepdims=True)
+    return rows
 
 
-def _drawn(law: TokenLaw, n_points: int, dim: int, rng: np.random.Generator) -> Array:
-    if isinstance(law, VonMisesFisherPoints):
-        return _von_mises_fisher(law, n_points, rng)
-    if isinstance(law, MixturePoints):
-        return _mixture(law, n_points, dim, rng)
-    if isinstance(law, HemispherePoints):
-        return _cap(law, n_points, dim, rng)
-    if isinstance(law, AnchoredPoints):
-        return _anchored(n_points, dim, rng)
-    if isinstance(law, RegularPoints):
-        corners = vertices(law.count, dim)
-        return corners[np.arange(n_points) % len(corners)]
-    if isinstance(law, SpiralPoints):
-        return _spiral(law, n_points, rng)
-    if isinstance(law, BandPoints):
-        return _band(law, n_points, dim, rng)
-    if isinstance(law, FilePoints):
-        return _from_file(law, n_points, dim, rng)
+def _independent(_law: UniformPoints, n_points: int, dim: int, rng: np.random.Generator) -> Array:
     return _uniform(n_points, dim, rng)
+
+
+def _corners(law: RegularPoints, n_points: int, dim: int, _rng: np.random.Generator) -> Array:
+    corners = vertices(law.count, dim)
+    return corners[np.arange(n_points) % len(corners)]
 
 
 def _uniform(n_points: int, dim: int, rng: np.random.Generator) -> Array:
@@ -72,14 +65,13 @@ def _uniform(n_points: int, dim: int, rng: np.random.Generator) -> Array:
     return normalised(rng.standard_normal((n_points, dim)))
 
 
-def _von_mises_fisher(law: VonMisesFisherPoints, n_points: int, rng: np.random.Generator) -> Array:
+def _von_mises_fisher(law: VonMisesFisherPoints, n_points: int, dim: int, rng: np.random.Generator) -> Array:
     from scipy.stats import vonmises_fisher  # half a second to import, and most jobs do not need it
 
     mean = np.array(law.mean)
-    distribution = vonmises_fisher(mean / np.linalg.norm(mean), law.kappa)
-    return np.asarray(distribution.rvs(n_points, random_state=rng), dtype=np.float64).reshape(
-        n_points, len(mean)
-    )
+    # its type stubs want a whole number for kappa; any positive one is meant
+    distribution = vonmises_fisher(mean / np.linalg.norm(mean), law.kappa)  # type: ignore[arg-type]
+    return np.asarray(distribution.rvs(n_points, random_state=rng), dtype=np.float64).reshape(n_points, dim)
 
 
 def _mixture(law: MixturePoints, n_points: int, dim: int, rng: np.random.Generator) -> Array:
@@ -95,8 +87,8 @@ def _mixture(law: MixturePoints, n_points: int, dim: int, rng: np.random.Generat
 def _heights(low: float, high: float, n_points: int, dim: int, rng: np.random.Generator) -> Array:
     """``y = (1 - <x, axis>)/2`` of uniform points with low <= y <= high.
 
-    On S^{d-1} that quantity has the Beta((d-1)/2, (d-1)/2) law; its distribution function is inverted. y rather than the
-    inner product keeps all digits near the pole.
+    On S^{d-1} that quantity has the Beta((d-1)/2, (d-1)/2) law; its distribution function is inverted. y
+    rather than the inner product keeps all digits near the pole.
     """
     from scipy.special import betainc, betaincinv
 
@@ -126,7 +118,8 @@ def _cap(law: HemispherePoints, n_points: int, dim: int, rng: np.random.Generato
         return points
     # the reflection that takes e_d to the pole; the cap's law does not notice the change of orientation
     normal /= length
-    return points - 2.0 * (points @ normal)[:, None] * normal
+    turned: Array = points - 2.0 * (points @ normal)[:, None] * normal
+    return turned
 
 
 def _band(law: BandPoints, n_points: int, dim: int, rng: np.random.Generator) -> Array:
@@ -136,10 +129,11 @@ def _band(law: BandPoints, n_points: int, dim: int, rng: np.random.Generator) ->
     return _around_last_axis(_heights(float(low), float(high), n_points, dim, rng), dim, rng)
 
 
-def _anchored(n_points: int, dim: int, rng: np.random.Generator) -> Array:
+def _anchored(_law: AnchoredPoints, n_points: int, dim: int, rng: np.random.Generator) -> Array:
     half = _uniform(n_points // 2, dim, rng)
     half[:, -1] = np.abs(half[:, -1])
-    # 2 <z, u0> u0 - z keeps the last component and turns the sign of the others, so the mean lies on u0 exactly
+    # 2 <z, u0> u0 - z keeps the last component and turns the sign of the others, so the mean lies on u0
+    # exactly
     mirrored = -half
     mirrored[:, -1] = half[:, -1]
     points = np.empty((n_points, dim))
@@ -150,7 +144,7 @@ def _anchored(n_points: int, dim: int, rng: np.random.Generator) -> Array:
     return points
 
 
-def _spiral(law: SpiralPoints, n_points: int, rng: np.random.Generator) -> Array:
+def _spiral(law: SpiralPoints, n_points: int, _dim: int, rng: np.random.Generator) -> Array:
     height = rng.uniform(-1.0, 1.0, n_points)
     angle = np.pi * law.turns * (1.0 - height)
     radius = np.sqrt(1.0 - height**2)
@@ -166,4 +160,18 @@ def _from_file(law: FilePoints, n_points: int, dim: int, rng: np.random.Generato
         raise DataError(f"{law.file}: row {short[0] + 1} of the data is zero, which is no direction")
     copies, rest = divmod(n_points, len(rows))
     chosen = np.sort(rng.choice(len(rows), size=rest, replace=False))
-    return rows[np.concatenate([np.tile(np.arange(len(rows)), copies), chosen])]
+    points: Array = rows[np.concatenate([np.tile(np.arange(len(rows)), copies), chosen])]
+    return points
+
+
+_SAMPLERS: dict[type, Callable[[Any, int, int, np.random.Generator], Array]] = {
+    UniformPoints: _independent,
+    VonMisesFisherPoints: _von_mises_fisher,
+    MixturePoints: _mixture,
+    HemispherePoints: _cap,
+    AnchoredPoints: _anchored,
+    RegularPoints: _corners,
+    SpiralPoints: _spiral,
+    BandPoints: _band,
+    FilePoints: _from_file,
+}
