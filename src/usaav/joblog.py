@@ -1,0 +1,85 @@
+"""What a job of the workflow tells: all to its log file, and what a person follows to the terminal too."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TextIO
+
+from usaav.errors import UsaavError
+
+__all__ = ["job_log"]
+
+#: seconds between two lines of progress, so that short jobs say nothing and long ones do not flood
+INTERVAL = 10.0
+
+
+@contextmanager
+def job_log(path: str | Path, title: str = "", runs: int = 1) -> Iterator[Callable[[int, float], None]]:
+    """Send what the block prints, logs and warns to the file `path`; yield a function that reports progress.
+
+    The function is called as ``progress(run, fraction)``, with the run that is under way, counted from 0, and
+    the fraction of it that is done. It writes at most one line each ten seconds, to log and terminal.
+
+    Parameters
+    ----------
+    path
+        The log file; its folder must exist.
+    title, runs
+        Name of the job and its number of runs, for the lines of progress.
+
+    Raises
+    ------
+    SystemExit
+        The block failed. The log then has the traceback, the terminal the message of a :class:`UsaavError`,
+        or the last line for any other exception. (Ctrl-C passes through, after its traceback is logged.)
+    """
+    terminal = sys.stderr
+    with Path(path).open("w", buffering=1, encoding="utf-8", errors="backslashreplace") as log:
+        handler = logging.StreamHandler(log)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        logger = logging.getLogger()
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            with redirect_stdout(log), redirect_stderr(log):
+                yield _progress([log, terminal], title, runs)
+        except UsaavError as error:
+            raise _failure(log, terminal, str(error)) from error
+        except Exception as error:
+            message = traceback.format_exception_only(error)[-1].strip()
+            raise _failure(log, terminal, message) from error
+        except BaseException:
+            traceback.print_exc(file=log)
+            raise
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+
+def _failure(log: TextIO, terminal: TextIO, message: str) -> SystemExit:
+    traceback.print_exc(file=log)
+    terminal.write(f"{message}\n")
+    return SystemExit(1)
+
+
+def _progress(streams: list[TextIO], title: str, runs: int) -> Callable[[int, float], None]:
+    last = time.monotonic()
+
+    def progress(run: int, fraction: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= INTERVAL:
+            last = now
+            place = f"run {run + 1} of {runs}, " if runs > 1 else ""
+            for stream in streams:
+                stream.write(f"{title}: {place}{fraction:.0%}\n")
+                stream.flush()
+
+    return progress

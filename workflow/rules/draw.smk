@@ -1,0 +1,44 @@
+"""Figures: one job per figure, from tables and stored tokens to PDF and PNG.
+
+Input: metrics and data files of the experiments that the figure names.
+Output: results/figures/<figure>.pdf and .png
+"""
+
+
+rule draw:
+    input:
+        tables=lambda wildcards: expand(
+            rules.measure.output.table, experiment=SETTINGS.figures[wildcards.figure].experiments
+        ),
+        events=lambda wildcards: expand(
+            rules.measure.output.events, experiment=SETTINGS.figures[wildcards.figure].experiments
+        ),
+        datasets=lambda wildcards: simulations_of(SETTINGS.figures[wildcards.figure].experiments),
+    output:
+        pdf=report(
+            "results/figures/{figure}.pdf",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}", "format": "PDF"},
+        ),
+        png=report(
+            "results/figures/{figure}.png",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}", "format": "PNG"},
+        ),
+    log:
+        text="results/logs/draw/{figure}.log",
+    benchmark:
+        "results/benchmarks/draw/{figure}.tsv"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).mem_mb,
+        runtime=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).runtime,
+        gpu=0,
+    params:
+        figure=lambda wildcards: canonical(SETTINGS.figures[wildcards.figure]),
+        caption=lambda wildcards, output: caption_of(wildcards.figure),
+        source=digest(Path(workflow.source_path("../scripts/draw.py"))),
+    script:
+        "../scripts/draw.py"

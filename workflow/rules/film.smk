@@ -1,0 +1,41 @@
+"""Films: one job per film, from stored tokens to GIF and MP4.
+
+Input: metrics and data files of the experiments that the film names.
+Output: results/films/<film>.gif and .mp4
+"""
+
+
+rule film:
+    input:
+        tables=lambda wildcards: expand(
+            rules.measure.output.table, experiment=SETTINGS.films[wildcards.film].experiments
+        ),
+        datasets=lambda wildcards: simulations_of(SETTINGS.films[wildcards.film].experiments),
+    output:
+        gif=report(
+            "results/films/{film}.gif",
+            caption="../report/film.rst",
+            category="Films",
+            labels={"film": "{film}", "format": "GIF"},
+        ),
+        mp4=report(
+            "results/films/{film}.mp4",
+            caption="../report/film.rst",
+            category="Films",
+            labels={"film": "{film}", "format": "MP4"},
+        ),
+    log:
+        text="results/logs/film/{film}.log",
+    benchmark:
+        "results/benchmarks/film/{film}.tsv"
+    threads: 2
+    resources:
+        mem_mb=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).mem_mb,
+        runtime=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).runtime,
+        gpu=0,
+    params:
+        film=lambda wildcards: canonical(SETTINGS.films[wildcards.film]),
+        caption=lambda wildcards, output: caption_of(wildcards.film),
+        source=digest(Path(workflow.source_path("../scripts/film.py"))),
+    script:
+        "../scripts/film.py"

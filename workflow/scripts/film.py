@@ -1,0 +1,23 @@
+"""Rule `film`: one film, as GIF and MP4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from usaav.joblog import job_log
+
+if TYPE_CHECKING:
+    from snakemake.script import Snakemake, snakemake
+
+
+def main(job: Snakemake) -> None:
+    """Make the film that `job.params.film` describes."""
+    with job_log(job.log.text, job.wildcards.film) as progress:
+        from usaav.films import write_film
+
+        made = job.output
+        write_film(job.params.film, job.input.datasets, job.input.tables, made.gif, made.mp4, progress)
+
+
+if __name__ == "__main__":
+    main(snakemake)
