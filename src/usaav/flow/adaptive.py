@@ -1,11 +1,13 @@
 """The control of the adaptive integration: step sizes, merges, output times. Written once for every engine.
 
-Steps are Dormand-Prince 8(5,3) with the error measured as the largest angle of any token. Beyond the textbook:
+Steps are Dormand-Prince 8(5,3) with the error measured as the largest angle of any token. Beyond the
+textbook:
 
-* the proposed step is multiplied by ``min(1, max|f_old| / max|f_new|)``: leaving a plateau, the speed rises like a blow-up;
+* the proposed step is multiplied by ``min(1, max|f_old| / max|f_new|)``: leaving a plateau, the speed rises
+  like a blow-up;
 * after a merge the step is kept but raised to the scale of the new plateau;
-* close pairs cap the step below the method's limit of stability, so that they contract cleanly down to the merge tolerance although
-  their distance is long below the error tolerance.
+* close pairs cap the step below the method's limit of stability, so that they contract cleanly down to the
+  merge tolerance although their distance is long below the error tolerance.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
 _STABLE = 4.0
 # pairs nearer than this chord report their contraction rate
 _NEAR = 1e-3
-# the crossing of the reported angle is watched for while there are this few clusters (later merges are the ones whose times matter)
+# the crossing of the reported angle is watched for while there are this few clusters (later merges are the
+# ones whose times matter)
 _FEW = 32
-# a step that moves no token by this angle and is still too large for the tolerance can't be resolved in float64
+# a step that moves no token by this angle and is still too large for the tolerance can't be resolved in
+# float64
 _SMALLEST_MOVE = 1e-15
 # rates are rescaled once the nearest pair's has drifted by this power of e
 _DRIFT = 30.0
@@ -63,7 +67,9 @@ class Options:
 Observer = Callable[[int, Clusters], None]
 
 
-def integrate(system: System, tokens: Array, times: Array, options: Options, observe: Observer) -> tuple[list[Merge], int]:
+def integrate(
+    system: System, tokens: Array, times: Array, options: Options, observe: Observer
+) -> tuple[list[Merge], int]:
     """Integrate one run and call ``observe(k, clusters)`` at each of `times`, landed on exactly.
 
     Parameters
@@ -119,10 +125,16 @@ class _Run:
         proposed = min(self.size, self.cap)
         size = min(proposed, remaining)
         clusters, tolerance = self.clusters, self.options.rtol
-        tokens, velocity, error = self.system.step(clusters.tokens, clusters.masses, self.velocity, size, tolerance)
+        tokens, velocity, error = self.system.step(
+            clusters.tokens, clusters.masses, self.velocity, size, tolerance
+        )
         self.steps += 1
         self._check(error, size)
-        factor = min(_GROW, max(_SHRINK, _SAFETY * (error / tolerance) ** (-1.0 / ORDER))) if error > 0.0 else _GROW
+        factor = (
+            min(_GROW, max(_SHRINK, _SAFETY * (error / tolerance) ** (-1.0 / ORDER)))
+            if error > 0.0
+            else _GROW
+        )
         if error > tolerance:
             self.size = size * min(factor, _SAFETY)
             return
@@ -150,10 +162,14 @@ class _Run:
             seen = self.system.neighbours(clusters.tokens, self.velocity, max(_NEAR, report) ** 2, report**2)
             meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
             if few:
-                clusters.note_crossings(seen.pairs, seen.squares, seen.rates * self.system.rate, self.clock, options.merge_angle)
+                clusters.note_crossings(
+                    seen.pairs, seen.squares, seen.rates * self.system.rate, self.clock, options.merge_angle
+                )
             if not meeting.any():
                 break
-            keep = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, self.system.rate, options.merge_angle)
+            keep = clusters.merge(
+                seen.pairs[meeting], self.velocity, self.clock, self.system.rate, options.merge_angle
+            )
             self.system.keep(keep)
             self._refresh()
         self.cap = _STABLE / seen.fastest if seen.fastest > 0.0 else math.inf
@@ -179,10 +195,13 @@ class _Run:
     def _check(self, error: float, size: float) -> None:
         where = f"at tau = {self.clock.time:.6g}, beta = {self.system.beta:g}, {len(self.clusters)} clusters"
         if not math.isfinite(error):
-            raise SimulationError(f"non-finite state {where}: the tokens or labels given are out of range, or this is a bug")
+            raise SimulationError(
+                f"non-finite state {where}: the tokens or labels given are out of range, or this is a bug"
+            )
         if error > self.options.rtol and size * self.speed < _SMALLEST_MOVE:
             raise SimulationError(
-                f"step underflow {where}: rtol = {self.options.rtol:g} can't be met in float64; try a larger rtol"
+                f"step underflow {where}: rtol = {self.options.rtol:g} can't be met in float64; "
+                "try a larger rtol"
             )
         if self.steps > self.options.max_steps:
             raise SimulationError(

@@ -1,4 +1,7 @@
-"""Which engine computes: the one place that turns a backend's name into a system, and that knows what is installed."""
+"""Which engine computes: the one place that turns a backend's name into a system.
+
+And that knows what is installed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ _LOG = logging.getLogger("usaav")
 def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend:
     """The backend that will compute: `backend` itself, or for ``auto`` the fastest that can.
 
-    ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls back.
+    ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls
+    back.
 
     Raises
     ------
@@ -53,5 +57,8 @@ def _why_not_compiled(interaction: Interaction, n_tokens: int) -> str | None:
     if not is_built_in(interaction.kernel):
         return f"the compiled engine knows no profile {type(interaction.kernel.profile).__name__}"
     if interaction.labels is not None and n_tokens > LARGEST_MATRIX:
-        return f"the compiled engine stores label weights as a matrix, at most for {LARGEST_MATRIX} tokens, not {n_tokens}"
+        return (
+            f"the compiled engine stores label weights as a matrix, at most for {LARGEST_MATRIX} tokens, "
+            f"not {n_tokens}"
+        )
     return None

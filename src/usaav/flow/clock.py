@@ -1,6 +1,7 @@
 """The clock of a run: tau as an unevaluated sum of two doubles.
 
-A collapse that takes ``exp(-beta)`` may follow a plateau of ``exp(beta)``; in one double the short duration would be lost.
+A collapse that takes ``exp(-beta)`` may follow a plateau of ``exp(beta)``; in one double the short duration
+would be lost.
 """
 
 from __future__ import annotations

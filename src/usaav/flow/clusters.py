@@ -1,8 +1,8 @@
 """Reduced tokens: clusters that have become one weighted token, and the record of how they merged.
 
-Two tokens at the same point (in gauge coordinates, coupling alike) move alike for ever, so once a pair is closer than a tolerance
-and approaching it is carried on as one token of summed mass. That removes the fast rate inside a cluster, which is what makes
-exponentially long plateaus affordable.
+Two tokens at the same point (in gauge coordinates, coupling alike) move alike for ever, so once a pair is
+closer than a tolerance and approaching it is carried on as one token of summed mass. That removes the fast
+rate inside a cluster, which is what makes exponentially long plateaus affordable.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from usaav.flow.clock import Clock
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# positions at a merge are kept, for the angle at which later pairs start, only while there are this few clusters
+# positions at a merge are kept, for the angle at which later pairs start, only while there are this few
+# clusters
 _REMEMBERED = 512
 
 
@@ -35,8 +36,8 @@ class Merge:
     mass_first, mass_second
         Their masses (fractions of all tokens).
     duration
-        tau since both clusters existed, known to more digits than the difference of two large times; NaN where that moment
-        was not kept (merges among more than 512 clusters).
+        tau since both clusters existed, known to more digits than the difference of two large times; NaN
+        where that moment was not kept (merges among more than 512 clusters).
     angle_before
         Their angle (radians) at that moment; NaN likewise.
     """
@@ -93,13 +94,14 @@ class Clusters:
         self._crossings: dict[tuple[int, int], Clock] = {}
 
     def __len__(self) -> int:
+        """Number of clusters."""
         return len(self.tokens)
 
     def note_crossings(self, pairs: Index, squares: Array, rates: Array, clock: Clock, angle: float) -> None:
-        """Note when pairs first came nearer than `angle`, reached back to with their contraction rates (per tau).
+        """Note when pairs first came nearer than `angle`, by their contraction rates (per tau).
 
-        Long before a pair merges its distance has fallen below the error tolerance, and with it the accuracy of its logarithm; at
-        the crossing itself both are sound.
+        Long before a pair merges its distance has fallen below the error tolerance, and with it the accuracy
+        of its logarithm; at the crossing itself both are sound.
         """
         for (i, j), square, rate in zip(pairs, squares, rates, strict=True):
             names = (int(self.names[i]), int(self.names[j]))
@@ -118,7 +120,8 @@ class Clusters:
         clock
             Now.
         angle
-            The reported angle (radians): its crossing is reached back to with the pair's measured contraction rate.
+            The reported angle (radians): its crossing is reached back to with the pair's measured contraction
+            rate.
 
         Returns
         -------
@@ -130,7 +133,9 @@ class Clusters:
         velocities = velocities.copy()
         gaps = np.linalg.norm(self.tokens[pairs[:, 0]] - self.tokens[pairs[:, 1]], axis=1)
         for pair in pairs[np.argsort(gaps, kind="stable")]:
-            i, j = sorted((_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row])
+            i, j = sorted(
+                (_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row]
+            )
             if i != j:
                 self.merges.append(self._event(i, j, velocities, clock, rate, angle))
                 self._join(i, j, velocities)
@@ -176,7 +181,10 @@ class Clusters:
 
 
 def _crossing(clock: Clock, square: float, rate: float, angle: float) -> Clock:
-    """When a pair at squared chord `square`, contracting at `rate`, was `angle` apart; now, if it can't be told."""
+    """When a pair at squared chord `square`, contracting at `rate`, was `angle` apart; now.
+
+    If it can't be told.
+    """
     crossing = clock.copy()
     now = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(square)))
     if 0.0 < now < angle and rate > 0.0:

@@ -1,15 +1,18 @@
 """The compiled CPU engine: the field, one Dormand-Prince step, neighbours and energy, in numba.
 
-Everything here works on reduced tokens in gauge coordinates with internal time ``s``, ``ds = exp(beta - shift) dtau``::
+Everything here works on reduced tokens in gauge coordinates with internal time ``s``, ``ds = exp(beta -
+shift) dtau``::
 
     dz_i/ds = P_{z_i} sum_{j != i} w_j W_ij exp(-beta |z_j - z_i|^2 / 2 + shift) (z_j - z_i)
 
-The difference form adds no self term, so no rounding of size ``exp(beta) * 1e-16`` arises, and nothing overflows.
+The difference form adds no self term, so no rounding of size ``exp(beta) * 1e-16`` arises, and nothing
+overflows.
 
-Why it looks as it does: numba wheels carry no vector exponential, so :func:`_exp2` is our own (argument split, polynomial,
-exponent bits), which LLVM vectorises; tokens are stored by component, padded with weightless copies to a multiple of ``BLOCK`` so that
-no loop has a scalar remainder; every loop counts from 0 and runs over slices, since an index that may be negative keeps
-LLVM from vectorising. Functions are cached on disk: a process pays loading, not compiling.
+Why it looks as it does: numba wheels carry no vector exponential, so :func:`_exp2` is our own (argument
+split, polynomial, exponent bits), which LLVM vectorises; tokens are stored by component, padded with
+weightless copies to a multiple of ``BLOCK`` so that no loop has a scalar remainder; every loop counts from 0
+and runs over slices, since an index that may be negative keeps LLVM from vectorising. Functions are cached on
+disk: a process pays loading, not compiling.
 """
 
 from __future__ import annotations
@@ -21,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usaav.flow import vector_width  # noqa: F401  must run before numba is imported
+
 from llvmlite import ir  # isort: skip
 from numba import njit, types  # isort: skip
 from numba.extending import intrinsic  # isort: skip
 
-from usaav.flow.dormand_prince import A, B, E3, E5, N_STAGES
+from usaav.flow.dormand_prince import E3, E5, N_STAGES, A, B
 
 Array = NDArray[np.float64]
 
@@ -33,7 +37,8 @@ Array = NDArray[np.float64]
 EXPONENTIAL, WEIGHTED, SOFTMAX = 1, 2, 4
 BLOCK = 32
 _TILE = 512
-_SPLIT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, whose bits are then the low bits of the sum
+# 1.5 * 2^52: adding it rounds to an integer, whose bits are then the low bits of the sum
+_SPLIT = 6755399441055744.0
 _C = [math.log(2.0) ** k / math.factorial(k) for k in range(13)]
 _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = _C
 _EPS = 2.220446049250313e-16
@@ -42,20 +47,20 @@ _FAST = {"contract", "reassoc", "nsz", "nnan", "ninf"}
 
 
 @intrinsic
-def _bits_of(typing_context: Any, value: Any) -> Any:
+def _bits_of(_typing: Any, _value: Any) -> Any:
     """Bits of a double as an integer."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
 
     return types.int64(types.float64), codegen
 
 
 @intrinsic
-def _double_of(typing_context: Any, value: Any) -> Any:
+def _double_of(_typing: Any, _value: Any) -> Any:
     """The double that has these bits."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.int64), codegen
@@ -69,13 +74,20 @@ def _exp2(x: float) -> float:
     f = x - (shifted - _SPLIT)
     p = _C7 + f * (_C8 + f * (_C9 + f * (_C10 + f * (_C11 + f * _C12))))
     p = _C0 + f * (_C1 + f * (_C2 + f * (_C3 + f * (_C4 + f * (_C5 + f * (_C6 + f * p))))))
-    return _double_of(_bits_of(p) + (_bits_of(shifted) << 52))
+    return _double_of(_bits_of(p) + (_bits_of(shifted) << 52))  # type: ignore[call-arg]
 
 
 @njit(fastmath=_FAST, error_model="numpy")
 def _block_sum(z, n, start, weight, slope, shift, out):  # type: ignore[no-untyped-def]
-    """Sums within one block of three-component tokens, both orders of each pair: the self term is exactly zero."""
-    x, y, q = z[start : start + BLOCK], z[n + start : n + start + BLOCK], z[2 * n + start : 2 * n + start + BLOCK]
+    """Sums within one block of three-component tokens, both orders of each pair.
+
+    The self term is exactly zero.
+    """
+    x, y, q = (
+        z[start : start + BLOCK],
+        z[n + start : n + start + BLOCK],
+        z[2 * n + start : 2 * n + start + BLOCK],
+    )
     w = weight[start : start + BLOCK]
     for i in range(BLOCK):
         xi, yi, qi = x[i], y[i], q[i]
@@ -95,7 +107,8 @@ def _block_sum(z, n, start, weight, slope, shift, out):  # type: ignore[no-untyp
 def _sum_three(z, n, weight, slope, shift, out):  # type: ignore[no-untyped-def]
     """``sum_j w_j exp2(slope |d|^2 + shift) d``, ``d = z_j - z_i``, for three components: the fused hot loop.
 
-    Each unordered pair costs one exponential. `z` and `out` are flat, component after component; `n` a multiple of ``BLOCK``.
+    Each unordered pair costs one exponential. `z` and `out` are flat, component after component; `n` a
+    multiple of ``BLOCK``.
     """
     out[:] = 0.0
     for block in range(0, n, BLOCK):
@@ -126,8 +139,8 @@ def _sum_three(z, n, weight, slope, shift, out):  # type: ignore[no-untyped-def]
 def _sum_any(z, n, m, dim, weight, coupling, kind, slope, shift, out, total):  # type: ignore[no-untyped-def]
     """The same sum for any dimension, coupling matrix, profile, and with the softmax denominator in `total`.
 
-    One pass over a tile per component instead of one fused loop; both orders of a pair share the exponential. Only the first
-    `m` of the `n` padded tokens take part.
+    One pass over a tile per component instead of one fused loop; both orders of a pair share the exponential.
+    Only the first `m` of the `n` padded tokens take part.
     """
     out[:] = 0.0
     total[:] = 0.0
@@ -191,7 +204,8 @@ def _velocity(z, n, m, dim, weight, coupling, kind, slope, shift, out, total):  
         for k in range(dim):
             out[k * n + i] -= radial * z[k * n + i]
             rest += out[k * n + i] ** 2
-        # what is left after projecting a radial sum is rounding: as a force it would move exactly antipodal tokens
+        # what is left after projecting a radial sum is rounding: as a force it would move exactly antipodal
+        # tokens
         if rest <= (4.0 * _EPS) ** 2 * size:
             for k in range(dim):
                 out[k * n + i] = 0.0
@@ -240,8 +254,8 @@ def _unpack(packed, m, d):  # type: ignore[no-untyped-def]
 def velocity(tokens, weight, coupling, kind, slope, shift):  # type: ignore[no-untyped-def]
     """Velocity ``(m, d)`` of unit rows `tokens` ``(m, d)``, per internal time.
 
-    `weight` ``(m,)`` are masses, `coupling` the ``(m, m)`` matrix ``W`` (any 2-d array without the WEIGHTED flag), `slope` is
-    ``-beta/2 log2(e)`` and `shift` a power of two by which all rates are multiplied.
+    `weight` ``(m,)`` are masses, `coupling` the ``(m, m)`` matrix ``W`` (any 2-d array without the WEIGHTED
+    flag), `slope` is ``-beta/2 log2(e)`` and `shift` a power of two by which all rates are multiplied.
     """
     m, d = tokens.shape
     n = (m + BLOCK - 1) // BLOCK * BLOCK
@@ -257,8 +271,8 @@ def velocity(tokens, weight, coupling, kind, slope, shift):  # type: ignore[no-u
 def step(tokens, initial, weight, coupling, kind, slope, shift, size, tolerance):  # type: ignore[no-untyped-def]
     """One Dormand-Prince step as :func:`usaav.flow.dormand_prince.step`, with the velocity inside.
 
-    Returns the new tokens ``(m, d)``, their velocity (only computed if the error is within `tolerance`; else unspecified) and
-    the error as an angle.
+    Returns the new tokens ``(m, d)``, their velocity (only computed if the error is within `tolerance`; else
+    unspecified) and the error as an angle.
     """
     m, d = tokens.shape
     n = (m + BLOCK - 1) // BLOCK * BLOCK
@@ -341,7 +355,9 @@ def neighbours(tokens, velocities, near, report):  # type: ignore[no-untyped-def
             if square[j] < near:
                 closing = 0.0
                 for k in range(d):
-                    closing -= (tokens[i + 1 + j, k] - tokens[i, k]) * (velocities[i + 1 + j, k] - velocities[i, k])
+                    closing -= (tokens[i + 1 + j, k] - tokens[i, k]) * (
+                        velocities[i + 1 + j, k] - velocities[i, k]
+                    )
                 rate = closing / square[j] if square[j] > 0.0 else 0.0
                 fastest = max(fastest, rate)
                 if square[j] < report:
@@ -355,7 +371,10 @@ def neighbours(tokens, velocities, near, report):  # type: ignore[no-untyped-def
 
 @njit(error_model="numpy", nogil=True, cache=True)
 def pair_energy(tokens, weight, coupling, kind, slope):  # type: ignore[no-untyped-def]
-    """``sum_ij w_i w_j W_ij g(|z_j - z_i|^2)``: ``g`` is ``exp(-beta d^2/2)``, or ``1 - d^2/2`` for the linear profile."""
+    """``sum_ij w_i w_j W_ij g(|z_j - z_i|^2)``: ``g`` is ``exp(-beta d^2/2)``.
+
+    Or ``1 - d^2/2`` for the linear profile.
+    """
     m, d = tokens.shape
     by_component = tokens.T.copy()
     e = np.empty(m)

@@ -1,4 +1,7 @@
-"""The looped network: L shared layers ``x <- normalise(x + eta * field)``, an Euler step and a normalisation a layer."""
+"""The looped network: L shared layers ``x <- normalise(x + eta * field)``.
+
+An Euler step and a normalisation a layer.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,19 @@ def layer_numbers(times: Array, step: float) -> list[int]:
     off = np.abs(counts * step - times) > 1e-9 * np.maximum(1.0, times)
     if np.any(off):
         raise ConfigError(
-            f"times: {times[off][0]:g} is not a whole number of layers of step {step:g}; choose multiples of the step"
+            f"times: {times[off][0]:g} is not a whole number of layers of step {step:g}; "
+            "choose multiples of the step"
         )
     return [int(count) for count in counts]
 
 
-def integrate(system: System, tokens: Array, times: Array, step: float, observe: Callable[[int, Array], None]) -> int:
+def integrate(
+    system: System, tokens: Array, times: Array, step: float, observe: Callable[[int, Array], None]
+) -> int:
     """Pass `tokens` ``(n, d)``, unit rows in gauge coordinates, through the layers.
 
-    The velocity is projected before the step (an unprojected sum is damped by the self term and is not the flow).
-    ``observe(k, tokens)`` is called at ``times[k]``.
+    The velocity is projected before the step (an unprojected sum is damped by the self term and is not the
+    flow). ``observe(k, tokens)`` is called at ``times[k]``.
 
     Returns
     -------
@@ -57,7 +63,8 @@ def integrate(system: System, tokens: Array, times: Array, step: float, observe:
             layer += 1
             if not np.all(np.isfinite(tokens)):
                 raise SimulationError(
-                    f"non-finite state in layer {layer} (tau = {layer * step:g}), beta = {system.beta:g}: try a smaller step"
+                    f"non-finite state in layer {layer} (tau = {layer * step:g}), beta = {system.beta:g}: "
+                    "try a smaller step"
                 )
         observe(index, tokens)
     return layer

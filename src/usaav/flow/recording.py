@@ -10,35 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from usaav.flow.clusters import Merge
+from usaav.flow.variables import COORDINATES, NO_CLUSTER, VARIABLES
 from usaav.kernels import Kernel
 from usaav.metrics import conditional_dirac_distance, dirac_distance
 
 Array = NDArray[np.float64]
-
-#: variable -> (dimensions, long name, units); the netCDF files and the documentation read the same table
-VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "tokens": (("run", "time", "token", "component"), "token, a unit vector", "1"),
-    "label": (("run", "token"), "auxiliary label of the token (radians for rotary gauges, prompt number for prefix)", "1"),
-    "energy": (("run", "time"), "interaction energy E = 1/2 sum_ij w_ij phi / n^2", "1"),
-    "dirac_distance": (("run", "time"), "chordal W2 distance to the nearest Dirac mass", "1"),
-    "conditional_dirac_distance": (("run", "time"), "largest Dirac distance of the tokens that share a label", "1"),
-    "mean_token": (("run", "time", "component"), "mean of all tokens", "1"),
-    "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
-    "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
-    "merge_first": (("run", "merge"), "smallest token index of the first cluster", "1"),
-    "merge_second": (("run", "merge"), "smallest token index of the second cluster", "1"),
-    "merge_mass_first": (("run", "merge"), "mass of the first cluster", "1"),
-    "merge_mass_second": (("run", "merge"), "mass of the second cluster", "1"),
-    "merge_duration": (("run", "merge"), "tau from the moment both clusters existed to merge_time", "1"),
-    "merge_angle_before": (("run", "merge"), "angle between the clusters at that moment", "rad"),
-}
-COORDINATES: dict[str, tuple[str, str]] = {
-    "time": ("time tau of the flow", "1"),
-    "snapshot_time": ("time tau of the stored tokens", "1"),
-    "seed": ("seed of the run", "1"),
-}
-#: in place of a token index where a run has fewer merges than others
-NO_CLUSTER = -1
 
 
 class Recording:
@@ -55,7 +31,12 @@ class Recording:
     """
 
     def __init__(
-        self, kernel: Kernel, labels: Array | None, n_times: int, snapshots: Sequence[int], shape: tuple[int, int]
+        self,
+        kernel: Kernel,
+        labels: Array | None,
+        n_times: int,
+        snapshots: Sequence[int],
+        shape: tuple[int, int],
     ) -> None:
         self._kernel, self._labels = kernel, labels
         self._row_of = {time: row for row, time in enumerate(snapshots)}
@@ -90,16 +71,17 @@ def dataset(
 ) -> xr.Dataset:
     """Stack the recordings of all runs.
 
-    Without `snapshots` the tokens lie on ``time``; with them (indices into `times`) on ``snapshot``, whose times are the coordinate
-    ``snapshot_time``. Labels ``(runs, n)`` or None (then stored as zeros).
+    Without `snapshots` the tokens lie on ``time``; with them (indices into `times`) on ``snapshot``, whose
+    times are the coordinate ``snapshot_time``. Labels ``(runs, n)`` or None (then stored as zeros).
     """
     first = recordings[0]
     data: dict[str, Any] = {
         name: np.stack([getattr(recording, name) for recording in recordings])
         for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count")
     }
-    if first.conditional_dirac_distance is not None:
-        data["conditional_dirac_distance"] = np.stack([r.conditional_dirac_distance for r in recordings])
+    slices = [r.conditional_dirac_distance for r in recordings if r.conditional_dirac_distance is not None]
+    if slices:
+        data["conditional_dirac_distance"] = np.stack(slices)
     data["label"] = np.zeros((len(recordings), first.tokens.shape[1])) if labels is None else labels
     data.update(_merge_table([recording.merges for recording in recordings]))
     variables = {}

@@ -19,9 +19,10 @@ from usaav.flow import adaptive, layers
 from usaav.flow.backends import Backend, Field, choose, make_system
 from usaav.flow.clusters import Clusters
 from usaav.flow.recording import Recording, dataset
-from usaav.flow.systems import Interaction, System
+from usaav.flow.systems import Interaction
 from usaav.kernels import Kernel
 from usaav.kernels.kernel import check_labels
+from usaav.kernels.profiles import Exponential
 
 Array = NDArray[np.float64]
 Method = Literal["adaptive", "layers"]
@@ -66,8 +67,8 @@ def simulate(
 ) -> xr.Dataset:
     """Run the flow (or the looped network) from `tokens` and return what happened.
 
-    ``dx_i/dtau = P_{x_i} (1/n) sum_j w_ij phi'(<G_i x_i, G_j x_j>) G_i^T G_j x_j``, integrated in the gauge coordinates
-    ``z_i = G_i x_i``.
+    ``dx_i/dtau = P_{x_i} (1/n) sum_j w_ij phi'(<G_i x_i, G_j x_j>) G_i^T G_j x_j``, integrated in the gauge
+    coordinates ``z_i = G_i x_i``.
 
     Parameters
     ----------
@@ -103,7 +104,8 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        Dimensions run, time, token, component (and merge, snapshot); see :data:`usaav.flow.recording.VARIABLES`.
+        Dimensions run, time, token, component (and merge, snapshot); see
+        :data:`usaav.flow.recording.VARIABLES`.
 
     Raises
     ------
@@ -121,8 +123,12 @@ def simulate(
         raise DataError(f"seeds: {len(numbers)} given for {runs} runs; give one a run")
     softmax = normalization == "softmax"
     chosen = choose(backend, _interaction(kernel, None if labelled is None else labelled[0], softmax), n)
-    options = adaptive.Options(rtol=rtol, merge_tolerance=min(1e-9, max(1e-12, rtol)), merge_angle=merge_angle)
-    plan = _Plan(kernel, times, kept, chosen, softmax, options, step if method == "layers" else None, progress)
+    options = adaptive.Options(
+        rtol=rtol, merge_tolerance=min(1e-9, max(1e-12, rtol)), merge_angle=merge_angle
+    )
+    plan = _Plan(
+        kernel, times, kept, chosen, softmax, options, step if method == "layers" else None, progress
+    )
 
     def one(run: int) -> Recording:
         return _run(plan, run, start[run], None if labelled is None else labelled[run], numbers[run])
@@ -144,7 +150,9 @@ def simulate(
         "step": 0.0 if step is None else step,
         "wall_seconds": wall.perf_counter() - began,
     }
-    return dataset(recordings, labelled, numbers, times, None if snapshots is None else list(kept), attributes)
+    return dataset(
+        recordings, labelled, numbers, times, None if snapshots is None else list(kept), attributes
+    )
 
 
 def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
@@ -171,7 +179,9 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
                 system, gauge_tokens, plan.times, plan.options, observe_clusters
             )
         else:
-            recording.step_count = layers.integrate(system, gauge_tokens, plan.times, plan.step, observe_tokens)
+            recording.step_count = layers.integrate(
+                system, gauge_tokens, plan.times, plan.step, observe_tokens
+            )
     except SimulationError as error:
         raise SimulationError(f"run {run} (seed {seed}): {error}") from error
     return recording
@@ -194,8 +204,8 @@ def _unit_rows(tokens: ArrayLike) -> Array:
     if np.any(off):
         run, token = np.argwhere(off)[0]
         raise DataError(
-            f"tokens[{run}, {token}] has length {lengths[run, token]:.10g}: expected unit vectors (within 1e-8); "
-            "divide each row by its length"
+            f"tokens[{run}, {token}] has length {lengths[run, token]:.10g}: expected unit vectors "
+            "(within 1e-8); divide each row by its length"
         )
     return np.asarray(rows / lengths[..., None])
 
@@ -237,23 +247,34 @@ def _check_settings(
     merge_angle: float,
     threads: int,
 ) -> None:
-    if method not in ("adaptive", "layers"):
-        raise ConfigError(f"method = {method!r}: expected adaptive or layers")
-    if (step is None) != (method == "adaptive"):
-        raise ConfigError("step goes with method layers, and with no other: give step = eta > 0 there")
-    if step is not None and not 0.0 < step < np.inf:
-        raise ConfigError(f"step = {step!r}: expected a finite number > 0")
-    if normalization not in ("none", "softmax"):
-        raise ConfigError(f"normalization = {normalization!r}: expected none or softmax")
-    if field not in ("auto", "direct"):
-        raise ConfigError(f"field = {field!r}: expected auto or direct")
-    if not 1e-14 <= rtol <= 1e-2:
-        raise ConfigError(f"rtol = {rtol!r}: expected a number from 1e-14 to 1e-2")
-    if not 1e-8 < merge_angle <= 1.0:
-        raise ConfigError(f"merge_angle = {merge_angle!r}: expected radians, more than 1e-8 and at most 1")
-    if threads < 1:
-        raise ConfigError(f"threads = {threads!r}: expected a whole number >= 1")
-    if normalization == "softmax" and (not kernel.weight.is_constant or kernel.beta == 0.0):
-        raise ConfigError("normalization softmax needs the exponential profile and the constant weight")
-    if kernel.beta > MAX_BETA:
-        raise ConfigError(f"beta = {kernel.beta:g}: exp(beta) does not fit into a float64 above {MAX_BETA:g}")
+    softmax = normalization == "softmax"
+    rules = (
+        (method in ("adaptive", "layers"), f"method = {method!r}: expected adaptive or layers"),
+        (
+            (step is None) == (method == "adaptive"),
+            "step goes with method layers, and with no other: give step = eta > 0 there",
+        ),
+        (step is None or 0.0 < step < np.inf, f"step = {step!r}: expected a finite number > 0"),
+        (
+            normalization in ("none", "softmax"),
+            f"normalization = {normalization!r}: expected none or softmax",
+        ),
+        (
+            not softmax or (kernel.weight.is_constant and isinstance(kernel.profile, Exponential)),
+            "normalization softmax needs the exponential profile and the constant weight",
+        ),
+        (field in ("auto", "direct"), f"field = {field!r}: expected auto or direct"),
+        (1e-14 <= rtol <= 1e-2, f"rtol = {rtol!r}: expected a number from 1e-14 to 1e-2"),
+        (
+            1e-8 < merge_angle <= 1.0,
+            f"merge_angle = {merge_angle!r}: expected radians, more than 1e-8 and at most 1",
+        ),
+        (threads >= 1, f"threads = {threads!r}: expected a whole number >= 1"),
+        (
+            kernel.beta <= MAX_BETA,
+            f"beta = {kernel.beta:g}: exp(beta) does not fit into a float64 above {MAX_BETA:g}",
+        ),
+    )
+    broken = [message for holds, message in rules if not holds]
+    if broken:
+        raise ConfigError("; ".join(broken))

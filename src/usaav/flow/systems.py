@@ -1,7 +1,8 @@
 """Right-hand sides of one run: the same small interface over the compiled and the plain array engine.
 
-A system works in internal time ``s`` with ``ds = rate * dtau`` and ``rate = exp(beta - shift)`` (1 for the linear profile and
-for softmax), in which all velocities are of order one, see ``compiled.py`` for the equation.
+A system works in internal time ``s`` with ``ds = rate * dtau`` and ``rate = exp(beta - shift)`` (1 for the
+linear profile and for softmax), in which all velocities are of order one, see ``compiled.py`` for the
+equation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Neighbours(NamedTuple):
     Attributes
     ----------
     pairs, squares, rates
-        Near pairs ``(p, 2)`` that may merge, their squared distances and contraction rates (per internal time).
+        Near pairs ``(p, 2)`` that may merge, their squared distances and contraction rates (per internal
+        time).
     fastest
         The fastest contraction of any near pair.
     unit_shift
@@ -107,7 +109,9 @@ class System(Protocol):
         """Tangent velocities ``(m, d)`` of unit rows ``(m, d)`` with masses ``(m,)``, per internal time."""
         ...
 
-    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+    def step(
+        self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float
+    ) -> tuple[Array, Array, float]:
         """One step: new tokens, their velocity (if accepted), error as an angle."""
         ...
 
@@ -142,8 +146,12 @@ class _Base:
     def set_shift(self, shift: float) -> None:
         self.shift = shift
 
-    def _seen(self, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array) -> Neighbours:
-        unit_shift = self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
+    def _seen(
+        self, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
+    ) -> Neighbours:
+        unit_shift = (
+            self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
+        )
         alike = self.interaction.alike(pairs)
         return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift)
 
@@ -155,16 +163,20 @@ class CompiledSystem(_Base):
         from usaav.flow import compiled
 
         super().__init__(interaction)
-        self._engine = compiled
+        self._engine: Any = compiled
         exponential = isinstance(interaction.kernel.profile, Exponential)
         weighted = interaction.labels is not None
         self._kind = (
-            compiled.EXPONENTIAL * exponential + compiled.WEIGHTED * weighted + compiled.SOFTMAX * interaction.softmax
+            compiled.EXPONENTIAL * exponential
+            + compiled.WEIGHTED * weighted
+            + compiled.SOFTMAX * interaction.softmax
         )
         self._slope = -0.5 * self.beta * _LOG2_E
         self._coupling = np.zeros((1, 1))
         if interaction.labels is not None:
-            self._coupling = np.ascontiguousarray(interaction.kernel.weights(interaction.labels, interaction.labels))
+            self._coupling = np.ascontiguousarray(
+                interaction.kernel.weights(interaction.labels, interaction.labels)
+            )
 
     def keep(self, rows: Index) -> None:
         """Go on with these rows only."""
@@ -174,15 +186,27 @@ class CompiledSystem(_Base):
 
     def velocity(self, tokens: Array, masses: Array) -> Array:
         """See :class:`System`."""
-        return self._engine.velocity(
+        velocity: Array = self._engine.velocity(
             tokens, masses, self._coupling, self._kind, self._slope, self.shift * _LOG2_E
         )
+        return velocity
 
-    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+    def step(
+        self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float
+    ) -> tuple[Array, Array, float]:
         """See :class:`System`."""
-        return self._engine.step(
-            tokens, velocity, masses, self._coupling, self._kind, self._slope, self.shift * _LOG2_E, size, tolerance
+        stepped: tuple[Array, Array, float] = self._engine.step(
+            tokens,
+            velocity,
+            masses,
+            self._coupling,
+            self._kind,
+            self._slope,
+            self.shift * _LOG2_E,
+            size,
+            tolerance,
         )
+        return stepped
 
     def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
         """See :class:`System`."""
@@ -190,7 +214,7 @@ class CompiledSystem(_Base):
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
-        total = self._engine.pair_energy(tokens, masses, self._coupling, self._kind, self._slope)
+        total: float = self._engine.pair_energy(tokens, masses, self._coupling, self._kind, self._slope)
         return 0.5 * total * _energy_unit(self.interaction)
 
 
@@ -210,7 +234,7 @@ class ArraySystem(_Base):
     def velocity(self, tokens: Array, masses: Array) -> Array:
         """See :class:`System`."""
         xp = self._xp
-        velocity = xp.empty_like(tokens)
+        velocity: Array = xp.empty_like(tokens)
         for rows, factor, _ in self._tiles(tokens, tangent=True):
             weighted = factor * masses
             total = xp.sum(weighted, axis=1)
@@ -223,7 +247,9 @@ class ArraySystem(_Base):
             velocity[rows] = xp.where(moved[:, None], tangent, 0.0)
         return velocity
 
-    def step(self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float) -> tuple[Array, Array, float]:
+    def step(
+        self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float
+    ) -> tuple[Array, Array, float]:
         """See :class:`System`."""
         new, error = dormand_prince.step(lambda point: self.velocity(point, masses), tokens, velocity, size)
         accepted = error <= tolerance
@@ -252,11 +278,16 @@ class ArraySystem(_Base):
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
-        total = sum(float(masses[rows] @ (value @ masses)) for rows, _, value in self._tiles(tokens, tangent=False))
+        total = sum(
+            float(masses[rows] @ (value @ masses)) for rows, _, value in self._tiles(tokens, tangent=False)
+        )
         return 0.5 * total * _energy_unit(self.interaction)
 
     def _tiles(self, tokens: Array, *, tangent: bool) -> Any:
-        """Rows, ``W_ij phi'(s)`` without the self terms (if `tangent`) and ``W_ij phi(s)``, both divided by their unit."""
+        """Rows, ``W_ij phi'(s)`` without the self terms (if `tangent`) and ``W_ij phi(s)``.
+
+        Both divided by their unit.
+        """
         xp, kernel, labels = self._xp, self.interaction.kernel, self.interaction.labels
         height = max(1, self._TILE // len(tokens))
         for start in range(0, len(tokens), height):

@@ -1,8 +1,9 @@
 """Ask LLVM for 512-bit vectors where the processor has them.
 
-LLVM prefers 256-bit vectors on several processors with AVX-512; the exponential-bound loops of ``compiled.py`` gain from the full
-width. The preference is read once, when numba is imported, so this module must be imported before numba; where numba came
-first, or the user has set ``NUMBA_CPU_NAME`` or ``NUMBA_CPU_FEATURES``, nothing is touched.
+LLVM prefers 256-bit vectors on several processors with AVX-512; the exponential-bound loops of
+``compiled.py`` gain from the full width. The preference is read once, when numba is imported, so this module
+must be imported before numba; where numba came first, or the user has set ``NUMBA_CPU_NAME`` or
+``NUMBA_CPU_FEATURES``, nothing is touched.
 """
 
 from __future__ import annotations

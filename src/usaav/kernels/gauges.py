@@ -36,7 +36,10 @@ class Gauge(Protocol):
 
 
 def gauge_matrices(gauge: Gauge, labels: Array, dim: int) -> Array:
-    """Matrices ``G_xi``, shape ``(n, dim, dim)``, of labels ``(n,)``: the gauge applied to the basis vectors."""
+    """Matrices ``G_xi``, shape ``(n, dim, dim)``, of labels ``(n,)``.
+
+    The gauge applied to the basis vectors.
+    """
     columns = [gauge.apply(np.tile(basis, (len(labels), 1)), labels) for basis in np.eye(dim)]
     return np.stack(columns, axis=-1)
 
@@ -82,8 +85,8 @@ class PlaneRotation:
 class PlaneRotations:
     """``G = R_1 R_2 ... R_k``: a product of plane rotations in list order (RoPE and generalised RoPE).
 
-    In the plane ``(i, j)``: ``x_i' = cos t x_i - sin t x_j``, ``x_j' = sin t x_i + cos t x_j``. Planes may overlap, then the
-    factors do not commute.
+    In the plane ``(i, j)``: ``x_i' = cos t x_i - sin t x_j``, ``x_j' = sin t x_i + cos t x_j``. Planes may
+    overlap, then the factors do not commute.
     """
 
     rotations: tuple[PlaneRotation, ...]
@@ -145,10 +148,16 @@ class Reflections:
         prompts = rows.astype(np.int64)
         count, dim = self.targets.shape
         if tokens.shape[-1] != dim:
-            raise DataError(f"tokens have dimension {tokens.shape[-1]}, but the prefix targets have {dim}: make both the same")
+            raise DataError(
+                f"tokens have dimension {tokens.shape[-1]}, but the prefix targets have {dim}: "
+                "make both the same"
+            )
         if np.any(prompts != rows) or np.any(prompts < 0) or np.any(prompts >= count):
             wrong = rows[(prompts != rows) | (prompts < 0) | (prompts >= count)].flat[0]
-            raise DataError(f"label {wrong} names no prompt: labels of a prefix kernel are whole numbers 0 ... {count - 1}")
+            raise DataError(
+                f"label {wrong} names no prompt: "
+                f"labels of a prefix kernel are whole numbers 0 ... {count - 1}"
+            )
         normal = self._normals()[prompts]
         return np.asarray(tokens - 2.0 * np.sum(normal * tokens, axis=-1, keepdims=True) * normal)
 
@@ -159,13 +168,14 @@ class Reflections:
         # T = u0 has the zero normal: its reflection is the identity, which already takes T to u0
         normal = self.targets - np.eye(self.targets.shape[1])[-1]
         length = np.linalg.norm(normal, axis=1, keepdims=True)
-        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+        unit: Array = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+        return unit
 
 
 def _required(labels: Array | None, tokens: Array) -> Array:
     if labels is None:
         raise DataError("this kernel's gauge depends on labels: pass labels, one per token")
-    labels = np.asarray(labels, dtype=np.float64)
-    if labels.shape[-1:] != tokens.shape[-2:-1]:
-        raise DataError(f"{tokens.shape[-2]} tokens need as many labels, got labels of shape {labels.shape}")
-    return labels
+    rows: Array = np.asarray(labels, dtype=np.float64)
+    if rows.shape[-1:] != tokens.shape[-2:-1]:
+        raise DataError(f"{tokens.shape[-2]} tokens need as many labels, got labels of shape {rows.shape}")
+    return rows

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from usaav.config import kernel_models as models
-from usaav.errors import ConfigError, DataError
+from usaav.config import part_models as parts
+from usaav.config.kernel_models import KernelSpec, parse_kernel
+from usaav.errors import DataError
+from usaav.kernels.drawn_targets import DrawnReflections
 from usaav.kernels.gauges import Gauge, Identity, PlaneRotation, PlaneRotations, Reflections
 from usaav.kernels.profiles import Exponential, Linear, Profile
 from usaav.kernels.weights import Constant, DistanceBias, Toeplitz, Weight
@@ -22,8 +24,8 @@ Array = NDArray[np.float64]
 class Kernel:
     """``h((x, xi), (y, zeta)) = w(xi, zeta) phi(<G_xi x, G_zeta y>)``.
 
-    Any gauge, weight and profile go together; your own are objects with the methods of :class:`~usaav.kernels.Gauge`,
-    :class:`~usaav.kernels.Weight` and :class:`~usaav.kernels.Profile`.
+    Any gauge, weight and profile go together; your own are objects with the methods of
+    :class:`~usaav.kernels.Gauge`, :class:`~usaav.kernels.Weight` and :class:`~usaav.kernels.Profile`.
 
     Attributes
     ----------
@@ -61,54 +63,57 @@ class Kernel:
         return self.weight.between(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
 
 
-def kernel(spec: Mapping[str, Any] | models.KernelSpec) -> Kernel:
+def kernel(spec: Mapping[str, Any] | KernelSpec) -> Kernel:
     """Make a kernel from the mapping that stands under ``kernel:`` in a configuration file.
 
     Parameters
     ----------
     spec
-        ``{"type": ..., "beta": ..., ...}``: usa, rope, generalized_rope, prefix, distance_bias, toeplitz or combined.
+        ``{"type": ..., "beta": ..., ...}``: usa, rope, generalized_rope, prefix, distance_bias, toeplitz or
+        combined.
 
     Raises
     ------
     ConfigError
         Unknown type or key, a value out of range; all problems are named at once.
     """
-    settings = models.parse_kernel(spec) if isinstance(spec, Mapping) else spec
-    profile: Profile = Linear() if settings.phi == "linear" else Exponential(settings.beta)
-    return Kernel(profile, _gauge(settings.gauge), _weight(settings.weight), settings.model_dump(mode="json", exclude_none=True))
-
-
-def _gauge(part: models.GaugeSpec) -> Gauge:
-    match part:
-        case models.RopeFields():
-            pairs = zip(part.planes, part.frequencies, strict=True)
-            return PlaneRotations(tuple(PlaneRotation(plane, frequency) for plane, frequency in pairs))
-        case models.GeneralizedRopeFields():
-            return PlaneRotations(
-                tuple(PlaneRotation(factor.plane, factor.linear, factor.harmonics) for factor in part.rotations)
-            )
-        case models.PrefixFields():
-            return Reflections(_targets(part))
-    return Identity()
-
-
-def _targets(part: models.PrefixFields) -> Array:
-    if isinstance(part.targets, tuple):
-        rows = np.array(part.targets, dtype=np.float64)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    raise ConfigError(
-        f"kernel.targets: a law ({part.targets.law}) has to be drawn before the kernel is made; give the points themselves, "
-        "e.g. targets = usaav.initial_tokens({'law': ...}, n_tokens=K, dim=d).tolist()"
+    settings = parse_kernel(spec) if isinstance(spec, Mapping) else spec
+    profile: Profile = Linear() if settings.beta is None else Exponential(settings.beta)
+    return Kernel(
+        profile,
+        _gauge(settings.gauge),
+        _weight(settings.weight),
+        settings.model_dump(mode="json", exclude_none=True),
     )
 
 
-def _weight(part: models.WeightSpec) -> Weight:
+def _gauge(part: parts.Part) -> Gauge:
     match part:
-        case models.DistanceBiasFields():
+        case parts.RopeFields():
+            pairs = zip(part.planes, part.frequencies, strict=True)
+            return PlaneRotations(tuple(PlaneRotation(plane, frequency) for plane, frequency in pairs))
+        case parts.GeneralizedRopeFields():
+            return PlaneRotations(
+                tuple(
+                    PlaneRotation(factor.plane, factor.linear, factor.harmonics) for factor in part.rotations
+                )
+            )
+        case parts.PrefixFields():
+            if not isinstance(part.targets, tuple):
+                return DrawnReflections(part.targets)
+            rows = np.array(part.targets, dtype=np.float64)
+            return Reflections(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    return Identity()
+
+
+def _weight(part: parts.Part) -> Weight:
+    match part:
+        case parts.DistanceBiasFields():
             return DistanceBias(part.profile, part.scale, part.period)
-        case models.ToeplitzFields():
-            return Toeplitz(tuple(sorted((order, value) for order, value in part.coefficients.items() if value != 0.0)))
+        case parts.ToeplitzFields():
+            return Toeplitz(
+                tuple(sorted((order, value) for order, value in part.coefficients.items() if value != 0.0))
+            )
     return Constant()
 
 
@@ -124,6 +129,8 @@ def check_labels(kernel: Kernel, labels: Array | None, n_tokens: int) -> None:
             raise DataError("this kernel depends on labels, but labels is None: pass one number per token")
         return
     if labels.shape[-1:] != (n_tokens,):
-        raise DataError(f"labels have shape {labels.shape}: expected one per token, ({n_tokens},) or (runs, {n_tokens})")
+        raise DataError(
+            f"labels have shape {labels.shape}: expected one per token, ({n_tokens},) or (runs, {n_tokens})"
+        )
     if not np.all(np.isfinite(labels)):
         raise DataError("labels contain NaN or infinities: every label must be a finite number")

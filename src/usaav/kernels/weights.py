@@ -109,7 +109,10 @@ class Toeplitz:
 
     @property
     def is_non_negative(self) -> bool:
-        """Whether the symbol is non-negative, by ``c_0 >= sum_{m>=1} |c_m|`` or on a fine grid of the circle."""
+        """Whether the symbol is non-negative.
+
+        By ``c_0 >= sum_{m>=1} |c_m|`` or on a fine grid of the circle.
+        """
         difference = np.linspace(0.0, 2.0 * np.pi, 4096, endpoint=False)
         return bool(self.symbol(difference).min() >= -1e-12)
 
