@@ -1,9 +1,3 @@
-"""Names of the checks, apart from their code so that reading a configuration imports no data library."""
+"""Names of the checks, kept apart so that reading a configuration imports no heavy library."""
 
-CHECK_NAMES = (
-    "collapse",
-    "orbit",
-    "prefix_clusters",
-    "slices_collapse",
-    "equal_energy",
-)
+CHECK_NAMES = ("collapse", "orbit", "prefix_clusters", "slices_collapse")

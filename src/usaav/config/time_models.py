@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -83,14 +82,19 @@ class TimeRange(Spec):
     def values(self) -> tuple[float, ...]:
         """The times, rounded to 12 digits so that they print short and do not depend on the machine's pow."""
         if self.spacing == "linear":
-            return _rounded(np.linspace(self.start, self.stop, self.count))
-        exponents = np.linspace(math.log10(self.start), math.log10(self.stop), self.count)
+            return _rounded(_spaced(self.start, self.stop, self.count))
+        exponents = _spaced(math.log10(self.start), math.log10(self.stop), self.count)
         # the ends are meant exactly as written
         inner = [10.0**exponent for exponent in exponents[1:-1]]
-        return (0.0, *_rounded(np.array([self.start, *inner, self.stop])))
+        return (0.0, *_rounded([self.start, *inner, self.stop]))
 
 
-def _rounded(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, ...]:
+def _spaced(start: float, stop: float, count: int) -> list[float]:
+    # without numpy, whose import would take longer than all that is done here
+    return [start + index * ((stop - start) / (count - 1)) for index in range(count)]
+
+
+def _rounded(times: list[float]) -> tuple[float, ...]:
     return tuple(float(f"{time:.12g}") for time in times)
 
 

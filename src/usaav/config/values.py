@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
@@ -125,7 +124,7 @@ def _plain(value: Any, budget: _Budget, depth: int) -> Any:
     budget.spend()
     if depth > MAX_DEPTH:
         raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
-    if isinstance(value, (np.ndarray, np.generic)):
+    if hasattr(value, "tolist"):  # a numpy array or number; numpy itself need not be imported for that
         value = value.tolist()
     if value is None or isinstance(value, (str, bool, int, float)):
         return value

@@ -1,3 +1,3 @@
-"""Names of the film functions, apart from their code so that reading a configuration imports no plotting library."""
+"""Names of the film functions, kept apart so that reading a configuration imports no heavy library."""
 
-FILM_NAMES = ("overview", "metastability", "targets")
+FILM_NAMES = ("overview",)
