@@ -140,8 +140,6 @@ def _plain(value: Any, budget: _Budget, depth: int) -> Any:
         return entries
     if isinstance(value, (list, tuple)):
         return [_plain(entry, budget, depth + 1) for entry in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist(), budget, depth + 1)
     raise ValueError(
         f"{type(value).__name__} {str(value)[:60]!r} is no mapping, list, number, text, boolean or null"
     )
