@@ -29,15 +29,6 @@ localrules:
     films,
 
 
-rule all:
-    default_target: True
-    input:
-        rules.metrics.input,
-        rules.figures.input,
-        rules.films.input,
-        rules.claims.output,
-
-
 rule simulations:
     input:
         [simulations_of([name]) for name in SETTINGS.experiments],
@@ -56,3 +47,12 @@ rule figures:
 rule films:
     input:
         expand(rules.film.output, film=SETTINGS.films),
+
+
+rule all:
+    default_target: True
+    input:
+        rules.metrics.input,
+        rules.figures.input,
+        rules.films.input,
+        rules.claims.output,

@@ -1,7 +1,5 @@
 """Rule `check`: the verdict on one claim, as rows of the table of claims."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Check the claim that `job.params.claim` describes."""
     with job_log(job.log.text):
         from usaav.claims import write_verdict

@@ -1,7 +1,5 @@
 """Rule `claims`: the verdicts on all claims in one table, as CSV and HTML."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Collect the verdicts."""
     with job_log(job.log.text):
         from usaav.claims import collect_verdicts

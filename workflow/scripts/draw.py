@@ -1,7 +1,5 @@
 """Rule `draw`: one figure, as PDF and PNG."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Draw the figure that `job.params.figure` describes."""
     with job_log(job.log.text):
         from usaav.figures import draw_figure, save_figure

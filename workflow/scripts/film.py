@@ -1,7 +1,5 @@
 """Rule `film`: one film, as GIF and MP4."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Make the film that `job.params.film` describes."""
     with job_log(job.log.text, job.wildcards.film) as progress:
         from usaav.films import write_film

@@ -1,7 +1,5 @@
 """Rule `measure`: from the data files of an experiment to tidy tables."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Measure all cases of one experiment."""
     with job_log(job.log.text):
         from usaav.metrics.tables import write_tables

@@ -1,7 +1,5 @@
 """Rule `simulate`: one case, all its seeds, into one netCDF file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Run the simulation of `job.params.case`."""
     title = f"{job.wildcards.experiment}/{job.wildcards.case}"
     with job_log(job.log.text, title, job.params.runs) as progress:

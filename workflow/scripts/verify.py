@@ -1,7 +1,5 @@
 """Rule `verify`: fails when a claim does not hold."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from usaav.joblog import job_log
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from snakemake.script import Snakemake, snakemake
 
 
-def main(job: Snakemake) -> None:
+def main(job: "Snakemake") -> None:
     """Read the table of claims and raise an error that names those that fail."""
     with job_log(job.log.text):
         from usaav.claims import require_all
