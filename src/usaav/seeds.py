@@ -11,9 +11,9 @@ import numpy as np
 def generator(*key: str | int) -> np.random.Generator:
     """A generator that depends on `key` alone, such as ``("tokens", "rope", settings, 3)``.
 
-    The key's JSON text is hashed (SHA-256) and the digest's eight 32-bit words, little-endian, are the entropy of a
-    ``numpy.random.SeedSequence`` that feeds a PCG64. So seed k draws the same alone or among others, in any process, on any
-    machine, and different keys give independent streams.
+    The key's JSON text is hashed (SHA-256) and the digest's eight 32-bit words, little-endian, are the
+    entropy of a ``numpy.random.SeedSequence`` that feeds a PCG64. So seed k draws the same alone or among
+    others, in any process, on any machine, and different keys give independent streams.
 
     Parameters
     ----------

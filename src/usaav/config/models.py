@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from usaav.claims.names import CHECK_NAMES
+from usaav.claims import names as checks
 from usaav.config.cases import Angle, Backend, Dim, Field_, Method, Normalization, Seed, Tolerance
 from usaav.config.kernel_models import KernelSpec
 from usaav.config.label_models import LabelLaw
@@ -23,8 +23,8 @@ from usaav.config.law_models import TokenLaw, UniformPoints
 from usaav.config.problems import nearest
 from usaav.config.time_models import DEFAULT_SNAPSHOTS, Snapshots, Times, one_or_list
 from usaav.config.values import Count, Faults, Number, Positive, Spec, faults, listed, spells_null
-from usaav.figures.names import DRAW_NAMES
-from usaav.films.names import FILM_NAMES
+from usaav.figures import names as drawings
+from usaav.films import names as films
 
 MAX_RUNS = 100_000
 SWEEPABLE = (
@@ -188,31 +188,64 @@ class Experiment(Spec):
         return found
 
 
-class FigureSpec(Spec):
+class Product(Spec):
+    """What figures, films and claims have in common."""
+
+    experiments: Names = Field(description="Experiments whose data it uses.")
+    options: dict[str, Any] = Field(
+        default={}, description="Options of the function, as its documentation lists them."
+    )
+
+    def _refuse_unknown_options(self, known: Mapping[str, tuple[str, ...]], function: str) -> None:
+        if function not in known:
+            return
+        found: Faults = [
+            (
+                ("options", name),
+                f"an option of {function}: {', '.join(known[function]) or 'it takes none'}."
+                + nearest(name, known[function]),
+            )
+            for name in self.options
+            if name not in known[function]
+        ]
+        if found:
+            raise faults(found)
+
+
+class FigureSpec(Product):
     """One entry under ``figures``."""
 
-    draw: Literal[DRAW_NAMES] = Field(description="Which drawing function.")  # type: ignore[valid-type]
-    experiments: Names = Field(description="Experiments whose data it shows.")
-    options: dict[str, Any] = Field(default={}, description="Options of the drawing function.")
+    draw: Literal[drawings.DRAW_NAMES] = Field(description="Which drawing function.")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._refuse_unknown_options(getattr(drawings, "DRAW_OPTIONS", {}), self.draw)
+        return self
 
 
-class FilmSpec(Spec):
+class FilmSpec(Product):
     """One entry under ``films``."""
 
-    draw: Literal[FILM_NAMES] = Field(description="Which film function.")  # type: ignore[valid-type]
-    experiments: Names = Field(description="Experiments whose data it shows.")
-    options: dict[str, Any] = Field(default={}, description="Options of the film function.")
+    draw: Literal[films.FILM_NAMES] = Field(description="Which film function.")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._refuse_unknown_options(getattr(films, "FILM_OPTIONS", {}), self.draw)
+        return self
 
 
-class ClaimSpec(Spec):
+class ClaimSpec(Product):
     """One entry under ``claims``."""
 
-    check: Literal[CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
-    experiments: Names = Field(description="Experiments whose data it checks.")
+    check: Literal[checks.CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
     tolerance: Positive = Field(
         description="Largest allowed deviation; its meaning and unit belong to the check."
     )
-    options: dict[str, Any] = Field(default={}, description="Options of the check.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._refuse_unknown_options(getattr(checks, "CHECK_OPTIONS", {}), self.check)
+        return self
 
 
 class Settings(Spec):

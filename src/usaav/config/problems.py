@@ -49,14 +49,25 @@ class Problem:
 
 def shortened(value: Any) -> str:
     """The value as text of at most about 70 characters."""
-    text = repr(value)
+    text = repr(_as_written(value))
     return text if len(text) <= 70 else f"{text[:60]} ... ({len(text)} characters)"
+
+
+def _as_written(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return _as_written(value.model_dump())
+    if isinstance(value, (list, tuple)):
+        return [_as_written(entry) for entry in value]
+    return {key: _as_written(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
     """`` Did you mean 'x'?`` for the choice closest to `word`, or nothing."""
-    # words of one case only differ by typing; the cutoff lets 'n' find 'n_tokens' but not anything
-    close = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.45)
+    known, typed = list(choices), word.lower()
+    # a word cut short, such as n for n_tokens, is no near miss in letters
+    close = difflib.get_close_matches(typed, known, n=1, cutoff=0.6)
+    close += [choice for choice in known if typed and choice.startswith(typed)]
+    close += difflib.get_close_matches(typed, known, n=1, cutoff=0.45)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
@@ -104,23 +115,22 @@ def translate(error: ValidationError, annotation: Any, data: Any) -> list[Proble
 
 
 def _translated(detail: Any, annotation: Any, data: Any) -> list[Problem]:
-    kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
-    key, value = _key_and_value(loc, data, kind in ("missing", "extra_forbidden"))
+    kind, context = detail["type"], detail.get("ctx", {})
+    place = _walk(annotation, detail["loc"], data, kind in ("missing", "extra_forbidden"))
+    key, value = place.key, place.value
     if kind == "rule":
         return [
             Problem((*key, *map(str, below)), f"expected {expected}", _value_at(value, below))
             for below, expected in context["faults"]
         ]
-    if loc and loc[-1] == "[key]":
-        value = _NO_VALUE  # the key itself is wrong, not what it leads to
     if kind == "extra_forbidden":
-        model = _model_at(annotation, loc[:-1])
-        return [unknown(key, value, model.model_fields if model else ())]
+        above = _walk(annotation, detail["loc"][:-1], data, False).annotation
+        return [unknown(key, value, above.model_fields if _is_model(above) else ())]
     if kind.startswith("union_tag"):
-        return [_wrong_tag(kind, key, value, context, _tags(_model_at_or_union(annotation, loc)))]
+        return [_wrong_tag(kind, key, value, context, [tag for tag, _ in _members(place.annotation)])]
     if kind == "literal_error":
         return [unknown_choice(key, value, re.findall(r"'([^']*)'", context["expected"]))]
-    return [Problem(key, _in_words(kind, detail["msg"]), value)]
+    return [Problem(key, _in_words(kind, detail["msg"], context), value)]
 
 
 def _wrong_tag(kind: str, key: tuple[str, ...], value: Any, context: Any, choices: list[str]) -> Problem:
@@ -141,9 +151,20 @@ _WORDS = {
 }
 
 
-def _in_words(kind: str, message: str) -> str:
+_BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "of at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "of at most"),
+}
+
+
+def _in_words(kind: str, message: str, context: Mapping[str, Any]) -> str:
     if kind in _WORDS:
         return _WORDS[kind]
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return f"expected a number {words} {context[name]:.12g}"
     wanted = re.sub(r"^(Input|Value|Tuple|Dictionary|String) should ", "", message)
     return f"expected {wanted.removeprefix('be ').replace('have ', 'something with ', 1)}"
 
@@ -172,17 +193,31 @@ def _value_at(data: Any, path: Sequence[str | int]) -> Any:
     return data
 
 
-def _key_and_value(loc: Sequence[str | int], data: Any, absent: bool) -> tuple[tuple[str, ...], Any]:
-    """The key as written in the file: pydantic's location without the names of union members on the way."""
-    key: list[str] = []
+@dataclass
+class _Place:
+    """Where a location of pydantic leads: key as written in the file, value there, and the annotation."""
+
+    key: tuple[str, ...]
+    value: Any
+    annotation: Any
+
+
+def _walk(annotation: Any, loc: Sequence[str | int], data: Any, absent: bool) -> _Place:
+    """Follow `loc`, which also names the members of tagged unions on the way; those stand in no file."""
+    place = _Place((), data, _unwrapped(annotation))
     for position, component in enumerate(loc):
-        inner = _step(data, component)
-        if inner is not _NO_VALUE:
-            key.append(str(component))
-            data = inner
-        elif absent and position == len(loc) - 1:
-            return (*key, str(component)), _NO_VALUE
-    return tuple(key), data
+        members = dict(_members(place.annotation))
+        if component == "[key]":
+            place.value = _NO_VALUE  # the key itself is wrong, not what it leads to
+        elif members:
+            place.annotation = _unwrapped(members.get(str(component)))
+        else:
+            inner = _step(place.value, component)
+            if inner is _NO_VALUE and not (absent and position == len(loc) - 1):
+                continue  # such as the name of a validator
+            below = _below(place.annotation, component)
+            place = _Place((*place.key, str(component)), inner, below)
+    return place
 
 
 # ---------------------------------------------------------------- which model stands at a location
@@ -211,33 +246,23 @@ def _members(annotation: Any) -> list[tuple[str, Any]]:
     for member in typing.get_args(annotation):
         tags = [item.tag for item in getattr(member, "__metadata__", ()) if isinstance(item, Tag)]
         inner = _unwrapped(member)
-        if not tags and isinstance(inner, type) and issubclass(inner, BaseModel):
+        if not tags and _is_model(inner):
             names = [name for name in ("type", "law") if name in inner.model_fields]
             tags = [tag for name in names for tag in typing.get_args(inner.model_fields[name].annotation)]
         found.extend((tag, inner) for tag in tags)
     return found
 
 
-def _tags(annotation: Any) -> list[str]:
-    return [tag for tag, _ in _members(_unwrapped(annotation))]
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _model_at_or_union(annotation: Any, loc: Sequence[str | int]) -> Any:
-    for component in loc:
-        annotation = _unwrapped(annotation)
-        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            field = annotation.model_fields.get(str(component))
-            annotation = field.annotation if field else None
-        elif origin is dict:
-            annotation = arguments[1]
-        elif origin is tuple:
-            annotation = arguments[0]
-        else:
-            annotation = dict(_members(annotation)).get(str(component))
-    return _unwrapped(annotation)
-
-
-def _model_at(annotation: Any, loc: Sequence[str | int]) -> type[BaseModel] | None:
-    found = _model_at_or_union(annotation, loc)
-    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+def _below(annotation: Any, component: str | int) -> Any:
+    """The annotation of an entry of a model, mapping or list."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if _is_model(annotation):
+        field = annotation.model_fields.get(str(component))
+        return _unwrapped(field.annotation) if field else None
+    if origin is dict:
+        return _unwrapped(arguments[1])
+    return _unwrapped(arguments[0]) if origin is tuple else None
