@@ -32,7 +32,7 @@ rule check:
         runtime=lambda wildcards, attempt: reading(SETTINGS.claims[wildcards.claim], attempt).runtime,
         gpu=0,
     params:
-        claim=lambda wildcards: canonical(SETTINGS.claims[wildcards.claim]),
+        claim=lambda wildcards: plain(SETTINGS.claims[wildcards.claim]),
         source=digest(Path(workflow.source_path("../scripts/check.py"))),
     script:
         "../scripts/check.py"

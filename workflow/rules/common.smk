@@ -4,6 +4,7 @@ Nothing is decided here: which experiments, cases, figures, films and claims the
 and what a job does says the package.
 """
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -46,9 +47,14 @@ def reading(spec, attempt):
     return needs.of_reading(cases_of(spec.experiments), attempt)
 
 
-def canonical(spec):
-    """The settings of a figure, film or claim as text."""
-    return spec.model_dump_json()
+def plain(spec):
+    """The settings of a figure, film or claim as a dict, in which 9 and 9.0 are the same."""
+    return json.loads(spec.model_dump_json(), parse_float=lambda text: shortest(float(text)))
+
+
+def shortest(number):
+    """The whole number that a float is, or the float."""
+    return int(number) if number.is_integer() else number
 
 
 def caption_of(name):

@@ -4,6 +4,8 @@ Input: metrics and data files of the experiments that the figure names.
 Output: results/figures/<figure>.pdf and .png
 """
 
+DRAW = Path(workflow.source_path("../scripts/draw.py"))
+
 
 rule draw:
     input:
@@ -37,8 +39,8 @@ rule draw:
         runtime=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).runtime,
         gpu=0,
     params:
-        figure=lambda wildcards: canonical(SETTINGS.figures[wildcards.figure]),
+        figure=lambda wildcards: plain(SETTINGS.figures[wildcards.figure]),
         caption=lambda wildcards, output: caption_of(wildcards.figure),
-        source=digest(Path(workflow.source_path("../scripts/draw.py"))),
+        source=lambda wildcards: digest(DRAW, f"usaav.figures.{SETTINGS.figures[wildcards.figure].draw}"),
     script:
         "../scripts/draw.py"

@@ -34,7 +34,7 @@ rule film:
         runtime=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).runtime,
         gpu=0,
     params:
-        film=lambda wildcards: canonical(SETTINGS.films[wildcards.film]),
+        film=lambda wildcards: plain(SETTINGS.films[wildcards.film]),
         caption=lambda wildcards, output: caption_of(wildcards.film),
         source=digest(Path(workflow.source_path("../scripts/film.py"))),
     script:

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Draw the figure that `job.params.figure` describes."""
     with job_log(job.log.text):
-        from usaav.figures import draw_figure, save_figure
+        from usaav.figures import Sources, draw_figure, save
 
-        figure = draw_figure(job.params.figure, job.input.datasets, job.input.tables, job.input.events)
-        save_figure(figure, job.output.pdf, job.output.png)
+        figure, read = job.params.figure, job.input
+        sources = Sources.of_files(figure["experiments"], read.datasets, read.tables, read.events)
+        save(draw_figure(figure["draw"], sources, figure["options"]), job.output.pdf, job.output.png)
 
 
 if __name__ == "__main__":

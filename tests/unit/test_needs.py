@@ -1,0 +1,82 @@
+"""What jobs ask of a scheduler: follows from the size of their cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from usaav import needs
+from usaav.config import from_mapping
+from usaav.config.cases import Case
+
+
+def case(kernel: dict[str, Any] | None = None, **settings: Any) -> Case:
+    entry = {
+        "kernel": kernel or {"type": "usa", "beta": 1},
+        "labels": {"law": "grid"},
+        "n_tokens": 64,
+        "seeds": 20,
+        "times": {"start": 0, "stop": 20, "count": 101},
+    }
+    return from_mapping({"experiments": {"one": {**entry, **settings}}, "memory_limit": 1e5}).cases()[0]
+
+
+BIAS = {"type": "distance_bias", "beta": 1, "profile": "exponential", "length": 1}
+
+
+def test_a_small_case_is_a_small_job() -> None:
+    small = needs.of_simulation(case())
+    assert (small.threads, small.gpu) == (1, 0)
+    assert small.mem_mb < 1100
+    assert small.runtime < 15
+
+
+@pytest.mark.parametrize(
+    ("what", "larger"),
+    [
+        ("mem_mb", {"n_tokens": 100_000}),
+        ("mem_mb", {"seeds": 2000, "snapshots": "all"}),
+        ("runtime", {"seeds": [0], "n_tokens": 16_384, "field": "direct"}),
+        ("runtime", {"seeds": [0], "method": "layers", "step": 1e-6}),
+        ("threads", {"n_tokens": 16_384}),
+    ],
+)
+def test_larger_cases_need_more(what: str, larger: dict[str, Any]) -> None:
+    assert getattr(needs.of_simulation(case(**larger)), what) > getattr(needs.of_simulation(case()), what)
+
+
+def test_the_spectral_field_needs_less_time_than_the_direct_one() -> None:
+    large = {"n_tokens": 100_000, "seeds": [0]}
+    spectral = needs.of_simulation(case(**large, field="spectral"))
+    direct = needs.of_simulation(case(**large, field="direct"))
+    assert spectral.runtime < direct.runtime
+
+
+def test_a_weight_of_labels_needs_a_matrix() -> None:
+    plain = needs.of_simulation(case(n_tokens=4096))
+    biased = needs.of_simulation(case(BIAS, n_tokens=4096))
+    assert biased.mem_mb - plain.mem_mb > 8e-6 * 4096**2
+
+
+def test_a_further_attempt_gets_more() -> None:
+    first, second = needs.of_simulation(case(), 1), needs.of_simulation(case(), 2)
+    assert second.mem_mb == pytest.approx(2 * first.mem_mb, rel=0.01)
+    assert second.runtime > first.runtime
+    assert needs.of_reading([case()], 2).mem_mb > needs.of_reading([case()], 1).mem_mb
+
+
+def test_threads_are_not_more_than_runs() -> None:
+    assert needs.of_simulation(case(n_tokens=16_384, seeds=3)).threads == 3
+
+
+def test_a_gpu_only_when_asked_for() -> None:
+    one = case()
+    on_gpu = replace(one, settings=one.settings.model_copy(update={"backend": "cupy"}))
+    assert needs.of_simulation(on_gpu).gpu == 1
+
+
+def test_reading_needs_room_for_all_its_cases() -> None:
+    large = case(n_tokens=100_000, snapshots="all")
+    assert needs.of_reading([large, large]).mem_mb > needs.of_reading([large]).mem_mb > 1000
