@@ -1,0 +1,132 @@
+"""Clusters: connected components of the graph that joins tokens closer than an angle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from usaav.errors import DataError
+from usaav.metrics.token_data import Data, dataset_tokens, is_data, measured, token_array
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+def cluster_count(data: Data | ArrayLike, angle: float = 0.1) -> Any:
+    """Number of connected components of the graph "closer than `angle`".
+
+    So a chain of tokens, each close to the next, is one cluster, however far apart its ends are.
+
+    Parameters
+    ----------
+    data
+        Dataset with ``tokens``, or unit rows ``(n, d)`` or ``(..., n, d)``.
+    angle
+        Radians, in (0, pi].
+
+    Returns
+    -------
+    xarray.DataArray over the remaining dimensions, an int for ``(n, d)``, else an array ``(...)``
+
+    Raises
+    ------
+    DataError
+        `data` has no tokens, or `angle` is out of range.
+    """
+    sizes = cluster_sizes(data, angle)
+    if is_data(data):
+        counts = np.sum(sizes.values > 0, axis=-1)
+        return measured(data, counts, "cluster_count", f"clusters of tokens closer than {angle:g} rad")
+    counts = np.sum(sizes > 0, axis=-1)
+    return int(counts) if np.ndim(counts) == 0 else counts
+
+
+def cluster_sizes(data: Data | ArrayLike, angle: float = 0.1) -> Any:
+    """Numbers of tokens in the clusters of :func:`cluster_count`, largest first.
+
+    Parameters and errors are those of :func:`cluster_count`.
+
+    Returns
+    -------
+    xarray.DataArray or array of whole numbers
+        With a last axis ``cluster``, as long as the most clusters of any cloud; 0 where a cloud has fewer.
+    """
+    tokens = token_array(dataset_tokens(data) if is_data(data) else data)
+    clouds = tokens.reshape(-1, *tokens.shape[-2:])
+    rows = [np.sort(np.bincount(components(cloud, angle)))[::-1] for cloud in clouds]
+    most = max(len(row) for row in rows)
+    table = np.stack([np.pad(row, (0, most - len(row))) for row in rows]).reshape(*tokens.shape[:-2], most)
+    if not is_data(data):
+        return table
+    first = measured(data, table[..., 0], "cluster_sizes", f"tokens in clusters closer than {angle:g} rad")
+    return first.expand_dims({"cluster": most}, axis=-1).copy(data=table)
+
+
+def components(cloud: Array, angle: float) -> Index:
+    """Number of the cluster of each unit row ``(n, d)``, from 0, in the order of their first tokens.
+
+    Tokens of one small cube are one cluster whatever else there is, so pairs are looked at between cubes, not
+    between tokens: a collapsed cloud of a million tokens takes no n^2 pairs.
+
+    Raises
+    ------
+    DataError
+        `angle` is not in (0, pi].
+    """
+    if not 0.0 < angle <= math.pi:
+        raise DataError(f"angle = {angle!r}: expected radians, more than 0 and at most pi")
+    from scipy.spatial import cKDTree
+
+    chord = 2.0 * math.sin(angle / 2.0)
+    # a cube's diagonal stays below the chord
+    cubes = np.floor(cloud / (0.999 * chord / math.sqrt(cloud.shape[1])))
+    _, first, cube = np.unique(cubes, axis=0, return_index=True, return_inverse=True)
+    cube = cube.reshape(-1)
+    near = cKDTree(cloud[first]).query_pairs(3.0 * chord, output_type="ndarray")
+    gaps = np.linalg.norm(cloud[first[near[:, 0]]] - cloud[first[near[:, 1]]], axis=1)
+    joined = _joined(len(first), near[gaps < chord])
+    open_pairs = near[joined[near[:, 0]] != joined[near[:, 1]]]
+    if len(open_pairs):
+        joined = _join_by_tokens(cloud, cube, open_pairs, joined, chord)
+    return _numbered(joined[cube])
+
+
+def _joined(count: int, pairs: Index) -> Index:
+    """Component of each of `count` nodes joined by `pairs` ``(p, 2)``."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ones = np.ones(len(pairs), dtype=np.int8)
+    graph = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def _join_by_tokens(cloud: Array, cube: Index, pairs: Index, joined: Index, chord: float) -> Index:
+    """Join components further where tokens of two cubes are close though their first tokens are not."""
+    from scipy.spatial import cKDTree
+
+    order = np.argsort(cube, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(cube[order])) + 1)
+    trees: dict[int, cKDTree] = {}
+    joined = joined.copy()
+    for one, other in pairs:
+        if joined[one] == joined[other]:
+            continue
+        small, large = sorted((int(one), int(other)), key=lambda key: len(members[key]))
+        if large not in trees:
+            trees[large] = cKDTree(cloud[members[large]])
+        gaps = trees[large].query(cloud[members[small]], distance_upper_bound=chord)[0]
+        if np.min(gaps) < chord:
+            joined[joined == joined[other]] = joined[one]
+    return joined
+
+
+def _numbered(marks: Index) -> Index:
+    """The same partition, numbered by first occurrence."""
+    _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.reshape(-1)]

@@ -1,0 +1,97 @@
+"""The Frechet mean of points on a sphere: the point of least mean squared angle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.metrics.token_data import angles
+
+Array = NDArray[np.float64]
+
+_CANDIDATES = 64
+_STARTS = 4
+_MOST_STEPS = 2000
+
+
+def frechet_distance(cloud: Array) -> float:
+    """Least root mean square angle (radians) from the unit rows ``(n, d)`` to a point of the sphere.
+
+    On the circle it is exact: the mean turns with the place where the circle is cut open, so all n cuts are
+    compared. On other spheres the function can have several minima; descent starts from the best few of the
+    direction of the mean, tokens spread over the cloud and the principal axes.
+    """
+    if cloud.shape[1] == 2:
+        return _on_circle(cloud)
+    starts = _candidates(cloud)
+    spreads = np.array([_mean_square(cloud, start) for start in starts])
+    best = np.argsort(spreads, kind="stable")[:_STARTS]
+    return float(np.sqrt(min(_descend(cloud, starts[index]) for index in best)))
+
+
+def _mean_square(cloud: Array, point: Array) -> float:
+    return float(np.mean(angles(cloud, point) ** 2))
+
+
+def _candidates(cloud: Array) -> Array:
+    """Unit rows from which to descend."""
+    mean = cloud.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    axes = np.linalg.svd(cloud, full_matrices=True)[2] if len(cloud) < cloud.shape[1] else _axes(cloud)
+    spread = cloud[np.unique(np.linspace(0, len(cloud) - 1, _CANDIDATES).astype(np.int64))]
+    rows = [spread, axes, -axes] if length == 0.0 else [mean[None] / length, spread, axes, -axes]
+    return np.concatenate(rows)
+
+
+def _axes(cloud: Array) -> Array:
+    return np.asarray(np.linalg.eigh(cloud.T @ cloud)[1].T)
+
+
+def _descend(cloud: Array, point: Array) -> float:
+    """Least mean squared angle reached by Karcher steps from `point`: move along the mean of the logarithms.
+
+    The second derivative of half the squared angle is at most 1 in every direction, so a full step never
+    raises the mean square; where it is small the steps are many, hence the generous limit.
+    """
+    square = _mean_square(cloud, point)
+    for _ in range(_MOST_STEPS):
+        gradient = _mean_logarithm(cloud, point)
+        length = float(np.linalg.norm(gradient))
+        # the mean square changes by about length^2 from here on
+        if length**2 <= 1e-16 * square:
+            break
+        moved = np.cos(length) * point + np.sin(length) * gradient / length
+        moved /= np.linalg.norm(moved)
+        reached = _mean_square(cloud, moved)
+        if reached >= square:
+            break
+        point, square = moved, reached
+    return square
+
+
+def _mean_logarithm(cloud: Array, point: Array) -> Array:
+    """Mean of the tangent vectors at `point` that lead to the rows; a row at the antipode has none."""
+    chords = cloud - point
+    squares = np.sum(chords**2, axis=1, keepdims=True)
+    tangents = chords + 0.5 * squares * point
+    lengths = np.linalg.norm(tangents, axis=1, keepdims=True)
+    scale = np.divide(
+        angles(cloud, point)[:, None], lengths, out=np.zeros_like(lengths), where=lengths > 1e-300
+    )
+    return np.asarray(np.mean(scale * tangents, axis=0))
+
+
+def _on_circle(cloud: Array) -> float:
+    # measured from the first point, so that a collapsed cloud keeps the digits of its size
+    first = cloud[0]
+    crossed = first[0] * cloud[:, 1] - first[1] * cloud[:, 0]
+    inner = cloud @ first
+    position = np.sort(np.arctan2(crossed, inner))
+    n = len(position)
+    cuts = np.arange(n)
+    # cutting before point k moves the first k points up by a turn, and with them the mean
+    sums = np.concatenate([[0.0], np.cumsum(position)[:-1]])
+    means = position.mean() + 2.0 * np.pi * cuts / n
+    spreads = (4.0 * np.pi * sums + 4.0 * np.pi**2 * cuts) / n - means**2
+    turned = position + 2.0 * np.pi * (cuts < int(np.argmin(spreads)))
+    return float(np.std(turned))
