@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from usaav.errors import SimulationError
 from usaav.flow.clock import Clock
-from usaav.flow.clusters import Clusters, Merge
+from usaav.flow.clusters import Clusters
 from usaav.flow.dormand_prince import ORDER
-from usaav.flow.systems import System
+from usaav.flow.systems import Neighbours, System
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ Observer = Callable[[int, Clusters], None]
 
 def integrate(
     system: System, tokens: Array, times: Array, options: Options, observe: Observer
-) -> tuple[list[Merge], int]:
+) -> tuple[Clusters, int]:
     """Integrate one run and call ``observe(k, clusters)`` at each of `times`, landed on exactly.
 
     Parameters
@@ -83,8 +83,8 @@ def integrate(
 
     Returns
     -------
-    merges, steps
-        Every merge, and the number of accepted and rejected steps.
+    clusters, steps
+        The last state with the record of its merges, and the number of accepted and rejected steps.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def integrate(
     for index, time in enumerate(times):
         run.advance_to(float(time))
         observe(index, run.clusters)
-    return run.clusters.merges, run.steps
+    return run.clusters, run.steps
 
 
 class _Run:
@@ -154,24 +154,11 @@ class _Run:
 
     def _look(self) -> None:
         """Merge what has met, cap the step by the fastest contraction, keep rates in range."""
-        clusters, options = self.clusters, self.options
-        before = len(clusters)
-        while True:
-            few = len(clusters) <= _FEW
-            report = options.merge_angle if few else options.merge_tolerance
-            seen = self.system.neighbours(clusters.tokens, self.velocity, max(_NEAR, report) ** 2, report**2)
-            meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
-            if few:
-                clusters.note_crossings(
-                    seen.pairs, seen.squares, seen.rates * self.system.rate, self.clock, options.merge_angle
-                )
-            if not meeting.any():
-                break
-            keep = clusters.merge(
-                seen.pairs[meeting], self.velocity, self.clock, self.system.rate, options.merge_angle
-            )
-            self.system.keep(keep)
+        before = len(self.clusters)
+        seen = self._see()
+        while self._merge(seen):
             self._refresh()
+            seen = self._see()
         self.cap = _STABLE / seen.fastest if seen.fastest > 0.0 else math.inf
         drift = seen.unit_shift - self.system.shift
         if abs(drift) > _DRIFT:
@@ -179,10 +166,40 @@ class _Run:
             self._refresh()
             factor = math.exp(min(700.0, -drift))
             self.size, self.cap = self.size * factor, self.cap * factor
-        m = len(clusters)
+        m = len(self.clusters)
         if m < before:
             self.size = max(self.size, self._natural_size())
         self.until_look = 1 if m <= 64 else 4 if m <= 2048 else 16
+
+    def _see(self) -> Neighbours:
+        clusters, options = self.clusters, self.options
+        few = len(clusters) <= _FEW
+        report = options.merge_angle if few else options.merge_tolerance
+        seen = self.system.neighbours(
+            clusters.tokens, clusters.masses, self.velocity, max(_NEAR, report) ** 2, report**2
+        )
+        if few:
+            rates = seen.rates * self.system.rate
+            clusters.note_crossings(seen.pairs, seen.squares, rates, self.clock, options.merge_angle)
+        return seen
+
+    def _merge(self, seen: Neighbours) -> bool:
+        """Merge what was seen to meet; whether anything has changed.
+
+        So that velocities are to be computed anew.
+        """
+        clusters, options = self.clusters, self.options
+        if seen.groups is not None:
+            self.system.keep(clusters.condense(seen.groups))
+            self.system.review(len(clusters))
+            return True
+        meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
+        if meeting.any():
+            rate = self.system.rate
+            kept = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, rate, options.merge_angle)
+            self.system.keep(kept)
+            return True
+        return self.system.review(len(clusters))
 
     def _refresh(self) -> None:
         self.velocity = self.system.velocity(self.clusters.tokens, self.clusters.masses)

@@ -10,7 +10,9 @@ from importlib.util import find_spec
 from typing import Literal
 
 from usaav.errors import BackendError, ConfigError
+from usaav.flow.spectral_system import SpectralSystem, crossover
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction, System, is_built_in
+from usaav.kernels.profiles import Exponential
 
 Backend = Literal["auto", "numba", "numpy", "cupy"]
 Field = Literal["auto", "direct", "spectral"]
@@ -46,9 +48,44 @@ def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend
     return "numpy"
 
 
-def make_system(backend: Backend, interaction: Interaction) -> System:
-    """The right-hand side on a backend that :func:`choose` returned."""
+def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int], rtol: float) -> Field:
+    """The field that will sum over tokens ``(n, d)``: ``spectral`` or ``direct``.
+
+    ``auto`` takes the spectral field where it exists (w = 1, exponential profile, no softmax, d = 2 or 3) and
+    there are enough tokens for it to be the faster one.
+
+    Raises
+    ------
+    ConfigError
+        ``spectral`` was asked for and does not exist for this kernel.
+    """
+    n_tokens, dim = shape
+    why_not = _why_not_spectral(interaction, dim)
+    if field == "direct" or (field == "auto" and why_not is not None):
+        return "direct"
+    if why_not is not None:
+        raise ConfigError(f"field = spectral: {why_not}; use field auto or direct")
+    enough = field == "spectral" or n_tokens >= crossover(interaction.beta, dim, rtol)
+    return "spectral" if enough else "direct"
+
+
+def make_system(
+    backend: Backend, field: Field, interaction: Interaction, dim: int, rtol: float, threads: int
+) -> System:
+    """The right-hand side on a backend and field that :func:`choose` and :func:`choose_field` returned."""
+    if field == "spectral":
+        return SpectralSystem(interaction, dim, rtol, crossover(interaction.beta, dim, rtol), threads)
     return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
+
+
+def _why_not_spectral(interaction: Interaction, dim: int) -> str | None:
+    if dim not in (2, 3):
+        return f"the spectral field exists for dimensions 2 and 3, not {dim}"
+    if interaction.labels is not None:
+        return "the spectral field exists for kernels with weight 1 only"
+    if interaction.softmax or not isinstance(interaction.kernel.profile, Exponential):
+        return "the spectral field exists for the exponential profile without softmax only"
+    return None
 
 
 def _why_not_compiled(interaction: Interaction, n_tokens: int) -> str | None:

@@ -79,7 +79,9 @@ class Clusters:
     members : (n,)
         For each token the row of its cluster.
     merges
-        Every merge so far, in the order of detection.
+        The merges so far, in the order of detection.
+    unrecorded
+        Number of merges that :meth:`condense` made and that are not among them.
     """
 
     def __init__(self, tokens: Array) -> None:
@@ -89,6 +91,7 @@ class Clusters:
         self.names: Index = np.arange(n)
         self.members: Index = np.arange(n)
         self.merges: list[Merge] = []
+        self.unrecorded = 0
         self._births: Index = np.zeros(n, dtype=np.int64)
         self._moments: list[_Moment | None] = [_Moment(Clock(), self.names, tokens.copy())]
         self._crossings: dict[tuple[int, int], Clock] = {}
@@ -142,13 +145,41 @@ class Clusters:
                 parent[j], alive[j] = i, False
         roots = np.array([_root(parent, row) for row in range(len(self))])
         keep = np.flatnonzero(alive)
-        self._births[np.setdiff1d(roots[~alive], [])] = len(self._moments)
+        self._births[roots[~alive]] = len(self._moments)
         new_row = np.cumsum(alive) - 1
         self.members = new_row[roots[self.members]]
         self.tokens, self.masses = self.tokens[keep], self.masses[keep]
         self.names, self._births = self.names[keep], self._births[keep]
         few = len(keep) <= _REMEMBERED
         self._moments.append(_Moment(clock.copy(), self.names.copy(), self.tokens.copy()) if few else None)
+        return keep
+
+    def condense(self, groups: Index) -> Index:
+        """Merge whole groups of tokens at once, without an event for each merge: for very many tokens.
+
+        Parameters
+        ----------
+        groups : (m,)
+            Number of each row's group, counted in the order of first rows.
+
+        Returns
+        -------
+        keep : (m',)
+            The first row of each group, for the caller's own per-row data.
+        """
+        _, keep = np.unique(groups, return_index=True)
+        masses = np.bincount(groups, self.masses)
+        # differences to the first row keep all digits of a tight group
+        offsets = self.masses[:, None] * (self.tokens - self.tokens[keep][groups])
+        means = np.column_stack([np.bincount(groups, column) for column in offsets.T]) / masses[:, None]
+        tokens = self.tokens[keep] + means
+        grown = np.bincount(groups) > 1
+        self.tokens = tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
+        self.masses, self.names = masses, self.names[keep]
+        self._births = np.where(grown, len(self._moments), self._births[keep])
+        self._moments.append(None)
+        self.members = groups[self.members]
+        self.unrecorded += len(groups) - len(keep)
         return keep
 
     def _join(self, i: int, j: int, velocities: Array) -> None:

@@ -15,6 +15,7 @@ from usaav.kernels import Kernel
 from usaav.metrics import conditional_dirac_distance, dirac_distance
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 
 class Recording:
@@ -26,8 +27,10 @@ class Recording:
         Take gauge coordinates back to content; labels ``(n,)`` or None.
     n_times, snapshots
         Number of output times, and those at which tokens are kept.
-    shape
-        ``(n, d)``.
+    stored
+        Indices of the tokens that are kept.
+    dim
+        Dimension d.
     """
 
     def __init__(
@@ -36,17 +39,20 @@ class Recording:
         labels: Array | None,
         n_times: int,
         snapshots: Sequence[int],
-        shape: tuple[int, int],
+        stored: Index,
+        dim: int,
     ) -> None:
         self._kernel, self._labels = kernel, labels
         self._row_of = {time: row for row, time in enumerate(snapshots)}
         self._slices = labels is not None and len(np.unique(labels)) < len(labels)
-        self.tokens = np.empty((len(snapshots), *shape))
+        self._stored = stored
+        self.tokens = np.empty((len(snapshots), len(stored), dim))
         self.energy = np.empty(n_times)
         self.dirac_distance = np.empty(n_times)
         self.conditional_dirac_distance = np.empty(n_times) if self._slices else None
-        self.mean_token = np.empty((n_times, shape[1]))
+        self.mean_token = np.empty((n_times, dim))
         self.merges: list[Merge] = []
+        self.unrecorded_merges = 0
         self.step_count = 0
 
     def observe(self, index: int, gauge_tokens: Array, energy: float) -> None:
@@ -58,7 +64,7 @@ class Recording:
         if self.conditional_dirac_distance is not None:
             self.conditional_dirac_distance[index] = conditional_dirac_distance(tokens, self._labels)
         if index in self._row_of:
-            self.tokens[self._row_of[index]] = tokens
+            self.tokens[self._row_of[index]] = tokens[self._stored]
 
 
 def dataset(
@@ -67,17 +73,19 @@ def dataset(
     seeds: Sequence[int],
     times: Array,
     snapshots: Sequence[int] | None,
+    stored: Index | None,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
     """Stack the recordings of all runs.
 
     Without `snapshots` the tokens lie on ``time``; with them (indices into `times`) on ``snapshot``, whose
-    times are the coordinate ``snapshot_time``. Labels ``(runs, n)`` or None (then stored as zeros).
+    times are the coordinate ``snapshot_time``. Labels
+    ``(runs, n)`` or None (then stored as zeros). `stored`: indices of the tokens if they are not all.
     """
     first = recordings[0]
     data: dict[str, Any] = {
         name: np.stack([getattr(recording, name) for recording in recordings])
-        for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count")
+        for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count", "unrecorded_merges")
     }
     slices = [r.conditional_dirac_distance for r in recordings if r.conditional_dirac_distance is not None]
     if slices:
@@ -93,6 +101,8 @@ def dataset(
     coordinates: dict[str, Any] = {"time": times, "seed": ("run", np.asarray(seeds, dtype=np.int64))}
     if snapshots is not None:
         coordinates["snapshot_time"] = ("snapshot", times[list(snapshots)])
+    if stored is not None:
+        coordinates["token"] = stored
     result = xr.Dataset(variables, coords=coordinates, attrs=attributes)
     for name in coordinates:
         long_name, units = COORDINATES[name]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from usaav.config.kernel_models import MAX_BETA
 from usaav.errors import ConfigError, DataError, SimulationError
 from usaav.flow import adaptive, layers
-from usaav.flow.backends import Backend, Field, choose, make_system
+from usaav.flow.backends import Backend, Field, choose, choose_field, make_system
 from usaav.flow.clusters import Clusters
 from usaav.flow.recording import Recording, dataset
 from usaav.flow.systems import Interaction
@@ -25,6 +25,7 @@ from usaav.kernels.kernel import check_labels
 from usaav.kernels.profiles import Exponential
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Method = Literal["adaptive", "layers"]
 Normalization = Literal["none", "softmax"]
 Progress = Callable[[int, float], None]
@@ -41,9 +42,12 @@ class _Plan:
     times: Array
     snapshots: Sequence[int]
     backend: Backend
+    field: Field
     softmax: bool
     options: adaptive.Options
     step: float | None
+    stored: Index
+    threads: int
     progress: Progress | None
 
 
@@ -61,6 +65,7 @@ def simulate(
     normalization: Normalization = "none",
     merge_angle: float = 1e-3,
     snapshots: Sequence[int] | None = None,
+    stored_tokens: int = 65536,
     seeds: Sequence[int] | None = None,
     threads: int = 1,
     progress: Progress | None = None,
@@ -83,7 +88,8 @@ def simulate(
     method, step
         ``adaptive``, or ``layers`` with the step eta of a layer.
     field
-        How sums over tokens are taken: ``direct``; ``auto`` chooses.
+        How sums over tokens are taken: ``direct``, ``spectral`` (w = 1, d = 2 or 3: O(n)), or ``auto``, which
+        takes the faster.
     rtol
         Largest local error of a step, as an angle in radians.
     backend
@@ -94,6 +100,9 @@ def simulate(
         Angle (radians) whose crossing is reported as the time of a merge.
     snapshots
         Indices into `times` at which tokens are kept; None: all.
+    stored_tokens
+        Of more tokens than this only that many, evenly spread over the list, are kept; observables are always
+        those of all tokens.
     seeds
         A number for each run, stored as coordinate and named in errors; default 0, 1, ...
     threads
@@ -113,7 +122,7 @@ def simulate(
         Bad settings; bad arrays; a backend that can't; a run that can't go on.
     """
     start = _unit_rows(tokens)
-    runs, n, _ = start.shape
+    runs, n, dim = start.shape
     times = _checked_times(times)
     kept = range(len(times)) if snapshots is None else _checked_snapshots(snapshots, len(times))
     labelled = _label_rows(kernel, labels, runs, n)
@@ -122,12 +131,25 @@ def simulate(
     if len(numbers) != runs:
         raise DataError(f"seeds: {len(numbers)} given for {runs} runs; give one a run")
     softmax = normalization == "softmax"
-    chosen = choose(backend, _interaction(kernel, None if labelled is None else labelled[0], softmax), n)
+    interaction = _interaction(kernel, None if labelled is None else labelled[0], softmax)
+    chosen = choose(backend, interaction, n)
+    chosen_field = choose_field(field if chosen == "numba" else _direct(field), interaction, (n, dim), rtol)
+    stored = np.unique(np.linspace(0, n - 1, min(n, stored_tokens)).astype(np.int64))
     options = adaptive.Options(
         rtol=rtol, merge_tolerance=min(1e-9, max(1e-12, rtol)), merge_angle=merge_angle
     )
     plan = _Plan(
-        kernel, times, kept, chosen, softmax, options, step if method == "layers" else None, progress
+        kernel,
+        times,
+        kept,
+        chosen,
+        chosen_field,
+        softmax,
+        options,
+        step,
+        stored,
+        max(1, threads // runs),
+        progress,
     )
 
     def one(run: int) -> Recording:
@@ -143,7 +165,7 @@ def simulate(
         "kernel": json.dumps(dict(kernel.spec) or repr(kernel), sort_keys=True),
         "method": method,
         "normalization": normalization,
-        "field": "direct",
+        "field": chosen_field,
         "backend": chosen,
         "rtol": rtol,
         "merge_angle": merge_angle,
@@ -151,13 +173,26 @@ def simulate(
         "wall_seconds": wall.perf_counter() - began,
     }
     return dataset(
-        recordings, labelled, numbers, times, None if snapshots is None else list(kept), attributes
+        recordings,
+        None if labelled is None else labelled[:, stored],
+        numbers,
+        times,
+        None if snapshots is None else list(kept),
+        stored if len(stored) < n else None,
+        attributes,
     )
 
 
 def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
-    recording = Recording(plan.kernel, labels, len(plan.times), plan.snapshots, tokens.shape)
-    system = make_system(plan.backend, _interaction(plan.kernel, labels, plan.softmax))
+    recording = Recording(plan.kernel, labels, len(plan.times), plan.snapshots, plan.stored, tokens.shape[1])
+    system = make_system(
+        plan.backend,
+        plan.field,
+        _interaction(plan.kernel, labels, plan.softmax),
+        tokens.shape[1],
+        plan.options.rtol,
+        plan.threads,
+    )
     gauge_tokens = plan.kernel.to_gauge(tokens, labels)
 
     def passed(index: int) -> None:
@@ -175,9 +210,10 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
 
     try:
         if plan.step is None:
-            recording.merges, recording.step_count = adaptive.integrate(
+            clusters, recording.step_count = adaptive.integrate(
                 system, gauge_tokens, plan.times, plan.options, observe_clusters
             )
+            recording.merges, recording.unrecorded_merges = clusters.merges, clusters.unrecorded
         else:
             recording.step_count = layers.integrate(
                 system, gauge_tokens, plan.times, plan.step, observe_tokens
@@ -185,6 +221,13 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
     except SimulationError as error:
         raise SimulationError(f"run {run} (seed {seed}): {error}") from error
     return recording
+
+
+def _direct(field: Field) -> Field:
+    """Only the compiled backend has a spectral field."""
+    if field == "spectral":
+        raise ConfigError("field = spectral needs the backend numba; use field auto or direct")
+    return "direct"
 
 
 def _interaction(kernel: Kernel, labels: Array | None, softmax: bool) -> Interaction:
@@ -263,7 +306,10 @@ def _check_settings(
             not softmax or (kernel.weight.is_constant and isinstance(kernel.profile, Exponential)),
             "normalization softmax needs the exponential profile and the constant weight",
         ),
-        (field in ("auto", "direct"), f"field = {field!r}: expected auto or direct"),
+        (
+            field in ("auto", "direct", "spectral"),
+            f"field = {field!r}: expected auto, direct or spectral",
+        ),
         (1e-14 <= rtol <= 1e-2, f"rtol = {rtol!r}: expected a number from 1e-14 to 1e-2"),
         (
             1e-8 < merge_angle <= 1.0,

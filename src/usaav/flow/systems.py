@@ -38,6 +38,9 @@ class Neighbours(NamedTuple):
         The fastest contraction of any near pair.
     unit_shift
         The shift that would make the nearest pair's rate one.
+    groups
+        Where pairs are too many to look at: groups of tokens to merge, see
+        :func:`usaav.flow.cells.group_close`.
     """
 
     pairs: Index
@@ -45,6 +48,7 @@ class Neighbours(NamedTuple):
     rates: Array
     fastest: float
     unit_shift: float
+    groups: Index | None = None
 
 
 @dataclass
@@ -69,6 +73,13 @@ class Interaction:
     def beta(self) -> float:
         """Inverse temperature, 0 for the linear profile."""
         return self.kernel.beta
+
+    @property
+    def energy_unit(self) -> float:
+        """Factor taken out of pair sums: ``exp(beta)/beta`` for the exponential profile."""
+        if isinstance(self.kernel.profile, Exponential):
+            return math.exp(self.beta) / self.beta
+        return 1.0
 
     def keep(self, rows: Index) -> None:
         """Go on with these clusters only."""
@@ -101,6 +112,13 @@ class System(Protocol):
         """Go on with these rows only (after a merge)."""
         ...
 
+    def review(self, clusters: int) -> bool:
+        """Told the number of clusters, change the field if another suits it better.
+
+        True if it has changed.
+        """
+        ...
+
     def set_shift(self, shift: float) -> None:
         """Multiply all velocities by ``exp(shift - old shift)``, and time accordingly."""
         ...
@@ -115,7 +133,9 @@ class System(Protocol):
         """One step: new tokens, their velocity (if accepted), error as an angle."""
         ...
 
-    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+    def neighbours(
+        self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
+    ) -> Neighbours:
         """Look at all pairs; `near` and `report` are squared chords, ``report <= near``."""
         ...
 
@@ -124,7 +144,7 @@ class System(Protocol):
         ...
 
 
-class _Base:
+class BaseSystem:
     """Shift, rate and labels, common to both engines."""
 
     def __init__(self, interaction: Interaction) -> None:
@@ -133,10 +153,12 @@ class _Base:
 
     @property
     def beta(self) -> float:
+        """Inverse temperature."""
         return self.interaction.beta
 
     @property
     def rate(self) -> float:
+        """Internal time per tau."""
         return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
 
     @property
@@ -144,7 +166,12 @@ class _Base:
         return self.interaction.softmax or not isinstance(self.interaction.kernel.profile, Exponential)
 
     def set_shift(self, shift: float) -> None:
+        """See :class:`System`."""
         self.shift = shift
+
+    def review(self, _clusters: int) -> bool:
+        """See :class:`System`: this field serves any number of clusters."""
+        return False
 
     def _seen(
         self, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
@@ -156,7 +183,7 @@ class _Base:
         return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift)
 
 
-class CompiledSystem(_Base):
+class CompiledSystem(BaseSystem):
     """The numba engine."""
 
     def __init__(self, interaction: Interaction) -> None:
@@ -208,17 +235,19 @@ class CompiledSystem(_Base):
         )
         return stepped
 
-    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+    def neighbours(
+        self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
+    ) -> Neighbours:
         """See :class:`System`."""
         return self._seen(*self._engine.neighbours(tokens, velocity, near, report))
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
         total: float = self._engine.pair_energy(tokens, masses, self._coupling, self._kind, self._slope)
-        return 0.5 * total * _energy_unit(self.interaction)
+        return 0.5 * total * self.interaction.energy_unit
 
 
-class ArraySystem(_Base):
+class ArraySystem(BaseSystem):
     """The plain engine, in tiles of rows: readable, no compiler, and any profile."""
 
     _TILE = 1 << 18  # entries of one tile
@@ -255,7 +284,9 @@ class ArraySystem(_Base):
         accepted = error <= tolerance
         return new, self.velocity(new, masses) if accepted else velocity, error
 
-    def neighbours(self, tokens: Array, velocity: Array, near: float, report: float) -> Neighbours:
+    def neighbours(
+        self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
+    ) -> Neighbours:
         """See :class:`System`."""
         smallest, fastest = np.inf, 0.0
         found = [(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0))]
@@ -281,7 +312,7 @@ class ArraySystem(_Base):
         total = sum(
             float(masses[rows] @ (value @ masses)) for rows, _, value in self._tiles(tokens, tangent=False)
         )
-        return 0.5 * total * _energy_unit(self.interaction)
+        return 0.5 * total * self.interaction.energy_unit
 
     def _tiles(self, tokens: Array, *, tangent: bool) -> Any:
         """Rows, ``W_ij phi'(s)`` without the self terms (if `tangent`) and ``W_ij phi(s)``.
@@ -305,13 +336,6 @@ class ArraySystem(_Base):
                 here = xp.arange(derivative.shape[0])
                 derivative[here, here + start] = 0.0
             yield rows, derivative, value
-
-
-def _energy_unit(interaction: Interaction) -> float:
-    """Factor taken out of the pair sum: ``exp(beta)/beta`` for the exponential profile."""
-    if isinstance(interaction.kernel.profile, Exponential):
-        return math.exp(interaction.beta) / interaction.beta
-    return 1.0
 
 
 def is_built_in(kernel: Kernel) -> bool:

@@ -19,6 +19,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "mean_token": (("run", "time", "component"), "mean of all tokens", "1"),
     "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
+    "unrecorded_merges": (("run",), "merges among very many tokens, made in bulk and not listed", "1"),
     "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
     "merge_first": (("run", "merge"), "smallest token index of the first cluster; -1: no such merge", "1"),
     "merge_second": (("run", "merge"), "smallest token index of the second cluster; -1: no such merge", "1"),
@@ -30,6 +31,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
 COORDINATES: dict[str, tuple[str, str]] = {
     "time": ("time tau of the flow", "1"),
     "snapshot_time": ("time tau of the stored tokens", "1"),
+    "token": ("index of the token in the run", "1"),
     "seed": ("seed of the run", "1"),
 }
 #: in place of a token index where a run has fewer merges than others

@@ -1,0 +1,293 @@
+"""The mean field in O(n): compiled Funk-Hecke expansions on the circle and the sphere.
+
+``exp(beta (<x, y> - 1))`` is expanded in harmonics with the (exponentially scaled) modified Bessel functions
+as coefficients::
+
+    S^1:  e^-beta [ I_0 + 2 sum_k I_k Re( x^k conj(y)^k ) ],       x, y as complex numbers
+    S^2:  e^-beta sum_l (2l + 1) i_l P_l(<x, y>) = sum_l a_l sum_m c_m Re( Y_lm(x) conj(Y_lm(y)) ),  c_0 = 1,
+    else 2
+
+so the potential of all tokens is a polynomial of degree L whose coefficients are moments of the tokens: one
+pass to gather the moments, one to evaluate the gradient. On S^2 the harmonics are kept Cartesian, ``Y_lm =
+Q_lm(z) (x + i y)^m`` with ``Q'_lm`` from ``Q_{l, m+1}``: no poles, no trigonometry. The constants are those
+of the fully normalised Legendre recurrence (e.g. DLMF 14.10, 14.30).
+
+The absolute error is that of a sum of order one in units of ``exp(beta)``: right while many tokens are
+spread, useless for the far smaller forces between a few distant clusters, which the direct field keeps to
+relative accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.flow import vector_width  # noqa: F401  must run before numba is imported
+
+from numba import njit  # isort: skip
+
+Array = NDArray[np.float64]
+
+#: tokens that one compiled call works through; fixed, so that sums do not depend on the number of threads
+CHUNK = 16384
+_BLOCK = 128
+_MOST = 4096
+_FAST = {"contract", "reassoc", "nsz", "nnan", "ninf"}
+
+
+def coefficients(beta: float, dim: int, tolerance: float) -> Array:
+    """Coefficients ``a_0 ... a_L`` of the potential, cut where the rest of the field falls below `tolerance`.
+
+    The rest is bounded by the sum of the coefficients beyond L times the norm of their gradients (l on the
+    circle, ``l (2l + 1)`` on the sphere), over beta, in units in which the field of coincident tokens is of
+    order one.
+
+    Raises
+    ------
+    ValueError
+        `dim` is neither 2 nor 3.
+    """
+    from scipy.special import ive
+
+    degrees = np.arange(_MOST)
+    if dim == 2:
+        scaled = ive(degrees, beta)
+        scaled[1:] *= 2.0
+        bound = degrees * scaled / beta
+    elif dim == 3:
+        scaled = math.sqrt(math.pi / (2.0 * beta)) * ive(degrees + 0.5, beta)
+        bound = degrees * (2.0 * degrees + 1.0) * scaled / beta
+    else:
+        raise ValueError(f"dim = {dim}: the spectral field exists for 2 and 3")
+    rest = np.cumsum(bound[::-1])[::-1]
+    degree = max(1, int(np.argmax(rest < tolerance)) - 1)
+    return np.asarray(scaled[: degree + 1], dtype=np.float64)
+
+
+class SpectralField:
+    """Velocities and energy of tokens with masses on S^1 or S^2, for ``phi = exp`` and ``w = 1``.
+
+    Parameters
+    ----------
+    beta, dim, tolerance
+        See :func:`coefficients`.
+    threads
+        Threads to work with; results do not depend on it.
+    """
+
+    def __init__(self, beta: float, dim: int, tolerance: float, threads: int = 1) -> None:
+        self.coefficients = coefficients(beta, dim, tolerance)
+        self._beta, self._dim, self._threads = beta, dim, threads
+        self._tables = _legendre_tables(self.degree) if dim == 3 else None
+
+    @property
+    def degree(self) -> int:
+        """Largest degree L."""
+        return len(self.coefficients) - 1
+
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """Tangent velocities ``(m, d)`` per internal time ``s = exp(beta) tau`` of unit rows ``(m, d)``."""
+        moments = self.moments(tokens, masses)
+        out = np.empty_like(tokens)
+        if self._tables is None:
+            gradient = self.coefficients * np.arange(self.degree + 1) / self._beta * moments
+            re, im = gradient.real.copy(), gradient.imag.copy()
+            self._each_chunk(
+                lambda rows: _circle_velocity(
+                    tokens[rows], gradient.real.copy(), gradient.imag.copy(), out[rows]
+                ),
+                len(tokens),
+            )
+            return out
+        start, step, lag, slope = self._tables
+        weighted = moments * (self.coefficients / self._beta)[None, :]
+        weighted[1:] *= 2.0
+        re, im = weighted.real.copy(), weighted.imag.copy()
+        self._each_chunk(
+            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, slope, re, im, out[rows]),
+            len(tokens),
+        )
+        return out
+
+    def energy(self, tokens: Array, masses: Array) -> float:
+        """``sum_ij w_i w_j exp(beta (<z_i, z_j> - 1))``, from the moments alone."""
+        square = np.abs(self.moments(tokens, masses)) ** 2
+        if self._dim == 2:
+            return float(self.coefficients @ square)
+        square[1:] *= 2.0
+        return float(np.sum(square @ self.coefficients))
+
+    def moments(self, tokens: Array, masses: Array) -> NDArray[np.complex128]:
+        """Conjugate moments: ``sum_j w_j conj(x_j^k)``, ``(L+1,)``, or ``sum_j w_j conj(Y_lm)``, ``[m.
+
+        L]``.
+        """
+        if self._tables is None:
+            parts = self._each_chunk(
+                lambda rows: _circle_moments(tokens[rows], masses[rows], self.degree), len(tokens)
+            )
+        else:
+            start, step, lag, _ = self._tables
+            parts = self._each_chunk(
+                lambda rows: _sphere_moments(tokens[rows], masses[rows], start, step, lag), len(tokens)
+            )
+        total = np.sum(parts, axis=0)
+        return np.asarray(total[0] - 1j * total[1])
+
+    def _each_chunk(self, work: Callable[[slice], Any], count: int) -> list[Any]:
+        chunks = [slice(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK)]
+        if self._threads == 1 or len(chunks) == 1:
+            return [work(rows) for rows in chunks]
+        with ThreadPoolExecutor(self._threads) as pool:
+            return list(pool.map(work, chunks))
+
+
+def _legendre_tables(degree: int) -> tuple[Array, Array, Array, Array]:
+    """Constants of ``Q_lm``, indexed [m, l].
+
+    ``Q_mm = start[m]``, ``Q_lm = step[m, l] z Q_{l-1, m} - lag[m, l] Q_{l-2, m}``, ``Q'_lm = slope[m, l]
+    Q_{l, m+1}``; normalised so that ``sum_m c_m Re(Y_lm(x) conj(Y_lm(y))) = (2l + 1) P_l(<x, y>)``.
+    """
+    m, k = np.meshgrid(np.arange(degree + 1.0), np.arange(degree + 1.0), indexing="ij")
+    above = k > m
+    span = np.where(above, k**2 - m**2, 1.0)
+    step = np.where(above, np.sqrt(np.where(above, 4.0 * k**2 - 1.0, 1.0) / span), 0.0)
+    lag_square = ((k - 1.0) ** 2 - m**2) * (2.0 * k + 1.0) / (np.where(k > 1, 2.0 * k - 3.0, 1.0) * span)
+    lag = np.where(k > m + 1, np.sqrt(np.maximum(lag_square, 0.0)), 0.0)
+    slope = np.where(k >= m, np.sqrt(np.maximum((k - m) * (k + m + 1.0), 0.0)), 0.0)
+    orders = np.arange(1.0, degree + 1.0)
+    start = np.concatenate([[1.0], np.cumprod(np.sqrt((2.0 * orders + 1.0) / (2.0 * orders)))])
+    return start, step, lag, slope
+
+
+@njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
+def _circle_moments(tokens, masses, degree):  # type: ignore[no-untyped-def]
+    out = np.zeros((2, degree + 1))
+    x, y = np.empty(_BLOCK), np.empty(_BLOCK)
+    re, im = np.empty(_BLOCK), np.empty(_BLOCK)
+    for first in range(0, len(tokens), _BLOCK):
+        count = min(_BLOCK, len(tokens) - first)
+        for b in range(count):
+            x[b], y[b] = tokens[first + b, 0], tokens[first + b, 1]
+            re[b], im[b] = masses[first + b], 0.0
+        for k in range(degree + 1):
+            s = t = 0.0
+            for b in range(count):
+                s += re[b]
+                t += im[b]
+                turned = re[b] * x[b] - im[b] * y[b]
+                im[b] = re[b] * y[b] + im[b] * x[b]
+                re[b] = turned
+            out[0, k] += s
+            out[1, k] += t
+    return out
+
+
+@njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
+def _circle_velocity(tokens, gradient_re, gradient_im, out):  # type: ignore[no-untyped-def]
+    """Angular velocity ``-Im sum_k g_k x^k`` by Horner's rule, along the tangent ``(-y, x)``."""
+    degree = len(gradient_re) - 1
+    x, y = np.empty(_BLOCK), np.empty(_BLOCK)
+    re, im = np.empty(_BLOCK), np.empty(_BLOCK)
+    for first in range(0, len(tokens), _BLOCK):
+        count = min(_BLOCK, len(tokens) - first)
+        for b in range(count):
+            x[b], y[b] = tokens[first + b, 0], tokens[first + b, 1]
+            re[b], im[b] = gradient_re[degree], gradient_im[degree]
+        for step in range(degree):
+            g, h = gradient_re[degree - 1 - step], gradient_im[degree - 1 - step]
+            for b in range(count):
+                turned = re[b] * x[b] - im[b] * y[b] + g
+                im[b] = re[b] * y[b] + im[b] * x[b] + h
+                re[b] = turned
+        for b in range(count):
+            out[first + b, 0] = im[b] * y[b]
+            out[first + b, 1] = -im[b] * x[b]
+
+
+@njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
+def _sphere_moments(tokens, masses, start, step, lag):  # type: ignore[no-untyped-def]
+    degree = len(start) - 1
+    out = np.zeros((2, degree + 1, degree + 1))
+    x, y, z = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    re, im = np.empty(_BLOCK), np.empty(_BLOCK)
+    last, now = np.empty(_BLOCK), np.empty(_BLOCK)
+    for first in range(0, len(tokens), _BLOCK):
+        count = min(_BLOCK, len(tokens) - first)
+        for b in range(count):
+            x[b], y[b], z[b] = tokens[first + b, 0], tokens[first + b, 1], tokens[first + b, 2]
+            re[b], im[b] = masses[first + b], 0.0
+        for m in range(degree + 1):
+            for b in range(count):
+                last[b], now[b] = 0.0, start[m]
+            for k in range(m, degree + 1):
+                if k > m:
+                    a, c = step[m, k], lag[m, k]
+                    for b in range(count):
+                        following = a * z[b] * now[b] - c * last[b]
+                        last[b] = now[b]
+                        now[b] = following
+                s = t = 0.0
+                for b in range(count):
+                    s += now[b] * re[b]
+                    t += now[b] * im[b]
+                out[0, m, k] += s
+                out[1, m, k] += t
+            for b in range(count):
+                turned = re[b] * x[b] - im[b] * y[b]
+                im[b] = re[b] * y[b] + im[b] * x[b]
+                re[b] = turned
+    return out
+
+
+@njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
+def _sphere_velocity(tokens, start, step, lag, slope, g_re, g_im, out):  # type: ignore[no-untyped-def]
+    """Tangential gradient of ``sum_m Re( (x + iy)^m sum_l g_ml Q_lm(z) )``."""
+    degree = len(start) - 1
+    x, y, z = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    re, im = np.empty(_BLOCK), np.empty(_BLOCK)  # (x + iy)^(m - 1)
+    last, now = np.empty(_BLOCK), np.empty(_BLOCK)
+    value_re, value_im = np.empty(_BLOCK), np.empty(_BLOCK)  # sum_l g_ml Q_lm
+    deriv_re, deriv_im = np.empty(_BLOCK), np.empty(_BLOCK)  # sum_l g_(m-1)l Q'_l(m-1)
+    fx, fy, fz = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    for first in range(0, len(tokens), _BLOCK):
+        count = min(_BLOCK, len(tokens) - first)
+        for b in range(count):
+            x[b], y[b], z[b] = tokens[first + b, 0], tokens[first + b, 1], tokens[first + b, 2]
+            re[b], im[b] = 1.0, 0.0
+            fx[b] = fy[b] = fz[b] = 0.0
+        for m in range(1, degree + 1):
+            for b in range(count):
+                last[b], now[b] = 0.0, start[m]
+                value_re[b] = value_im[b] = deriv_re[b] = deriv_im[b] = 0.0
+            for k in range(m, degree + 1):
+                if k > m:
+                    a, c = step[m, k], lag[m, k]
+                    for b in range(count):
+                        following = a * z[b] * now[b] - c * last[b]
+                        last[b] = now[b]
+                        now[b] = following
+                p, q = m * g_re[m, k], m * g_im[m, k]
+                r, s = slope[m - 1, k] * g_re[m - 1, k], slope[m - 1, k] * g_im[m - 1, k]
+                for b in range(count):
+                    value_re[b] += p * now[b]
+                    value_im[b] += q * now[b]
+                    deriv_re[b] += r * now[b]
+                    deriv_im[b] += s * now[b]
+            for b in range(count):
+                fx[b] += re[b] * value_re[b] - im[b] * value_im[b]
+                fy[b] -= re[b] * value_im[b] + im[b] * value_re[b]
+                fz[b] += re[b] * deriv_re[b] - im[b] * deriv_im[b]
+                turned = re[b] * x[b] - im[b] * y[b]
+                im[b] = re[b] * y[b] + im[b] * x[b]
+                re[b] = turned
+        for b in range(count):
+            radial = fx[b] * x[b] + fy[b] * y[b] + fz[b] * z[b]
+            out[first + b, 0] = fx[b] - radial * x[b]
+            out[first + b, 1] = fy[b] - radial * y[b]
+            out[first + b, 2] = fz[b] - radial * z[b]

@@ -1,0 +1,110 @@
+"""A right-hand side on the spectral field.
+
+Which hands over to the direct field once few clusters are left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usaav.flow import dormand_prince
+from usaav.flow.cells import group_close
+from usaav.flow.spectral import SpectralField
+from usaav.flow.systems import BaseSystem, CompiledSystem, Interaction, Neighbours
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# Nanoseconds that an evaluation takes for each ordered pair, for each token and degree, and for each token and
+# harmonic, as measured by the field benchmark.
+_DIRECT, _CIRCLE, _SPHERE = 0.65, 0.5, 0.8
+# below this the array step costs more than any field
+_FEWEST = 512
+# tokens at which the local mass, which bounds contraction rates, is sampled
+_SAMPLE = 64
+
+
+def tolerance_for(rtol: float) -> float:
+    """Absolute tolerance of the field (in units of ``exp(beta)``) that a step tolerance `rtol` asks for."""
+    return max(1e-15, min(1e-12, 1e-3 * rtol))
+
+
+def crossover(beta: float, dim: int, rtol: float) -> int:
+    """Number of tokens from which the spectral field is the faster one (d = 2, 3)."""
+    degree = SpectralField(beta, dim, tolerance_for(rtol)).degree
+    per_token = _CIRCLE * degree if dim == 2 else _SPHERE * (degree + 1) * (degree + 2) / 2.0
+    return max(_FEWEST, int(per_token / _DIRECT))
+
+
+class SpectralSystem(BaseSystem):
+    """Funk-Hecke while many clusters are left, the direct field below `handover` of them.
+
+    The hand-over is what keeps relative accuracy: between few distant clusters forces are far below the
+    absolute accuracy of the expansion.
+    """
+
+    def __init__(self, interaction: Interaction, dim: int, rtol: float, handover: int, threads: int) -> None:
+        super().__init__(interaction)
+        self._field = SpectralField(self.beta, dim, tolerance_for(rtol), threads)
+        self._direct = CompiledSystem(interaction)
+        self._handover = handover
+        self.spectral = True
+
+    def keep(self, rows: Index) -> None:
+        """See :class:`usaav.flow.systems.System`."""
+        self._direct.keep(rows)
+
+    def review(self, clusters: int) -> bool:
+        """See :class:`usaav.flow.systems.System`."""
+        if self.spectral and clusters < self._handover:
+            self.spectral = False
+            return True
+        return False
+
+    def set_shift(self, shift: float) -> None:
+        """See :class:`usaav.flow.systems.System`."""
+        self.shift = shift
+        self._direct.set_shift(shift)
+
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """See :class:`usaav.flow.systems.System`."""
+        return (self._field if self.spectral else self._direct).velocity(tokens, masses)
+
+    def step(
+        self, tokens: Array, masses: Array, velocity: Array, size: float, tolerance: float
+    ) -> tuple[Array, Array, float]:
+        """See :class:`usaav.flow.systems.System`."""
+        if not self.spectral:
+            return self._direct.step(tokens, masses, velocity, size, tolerance)
+        new, error = dormand_prince.step(
+            lambda point: self._field.velocity(point, masses), tokens, velocity, size
+        )
+        return new, self._field.velocity(new, masses) if error <= tolerance else velocity, error
+
+    def neighbours(
+        self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
+    ) -> Neighbours:
+        """See :class:`usaav.flow.systems.System`; above a few thousand tokens by cells instead of pairs."""
+        if not self.spectral:
+            return self._direct.neighbours(tokens, masses, velocity, near, report)
+        groups = group_close(tokens, masses, velocity, np.sqrt(report))
+        empty = np.empty(0)
+        return Neighbours(
+            np.empty((0, 2), dtype=np.int64), empty, empty, self._fastest(tokens, masses), self.shift, groups
+        )
+
+    def energy(self, tokens: Array, masses: Array) -> float:
+        """See :class:`usaav.flow.systems.System`."""
+        if not self.spectral:
+            return self._direct.energy(tokens, masses)
+        return 0.5 * self._field.energy(tokens, masses) * self.interaction.energy_unit
+
+    def _fastest(self, tokens: Array, masses: Array) -> float:
+        """Bound of the contraction rates: the largest local mass.
+
+        At a sample of tokens spread over the list.
+        """
+        sample = tokens[np.linspace(0, len(tokens) - 1, min(_SAMPLE, len(tokens))).astype(np.int64)]
+        local = [float(np.exp(self.beta * (tokens @ token - 1.0)) @ masses) for token in sample]
+        return max(local)
