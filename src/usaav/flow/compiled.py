@@ -8,7 +8,7 @@ shift) dtau``::
 The difference form adds no self term, so no rounding of size ``exp(beta) * 1e-16`` arises, and nothing
 overflows.
 
-Why it looks as it does: numba wheels carry no vector exponential, so :func:`_exp2` is our own (argument
+Why it looks as it does: numba wheels carry no vector exponential, so :func:`exp2` is our own (argument
 split, polynomial, exponent bits), which LLVM vectorises; tokens are stored by component, padded with
 weightless copies to a multiple of ``BLOCK`` so that no loop has a scalar remainder; every loop counts from 0
 and runs over slices, since an index that may be negative keeps LLVM from vectorising. Functions are cached on
@@ -67,7 +67,7 @@ def _double_of(_typing: Any, _value: Any) -> Any:
 
 
 @njit(fastmath={"contract"}, error_model="numpy")
-def _exp2(x: float) -> float:
+def exp2(x: float) -> float:
     """``2^x`` to 1 ulp for x < 1020; below -1000 a number that is as good as zero."""
     x = max(x, -1000.0)
     shifted = x + _SPLIT
@@ -94,7 +94,7 @@ def _block_sum(z, n, start, weight, slope, shift, out):  # type: ignore[no-untyp
         fx = fy = fq = 0.0
         for j in range(BLOCK):
             dx, dy, dq = x[j] - xi, y[j] - yi, q[j] - qi
-            p = w[j] * _exp2(shift + slope * (dx * dx + dy * dy + dq * dq))
+            p = w[j] * exp2(shift + slope * (dx * dx + dy * dy + dq * dq))
             fx += p * dx
             fy += p * dy
             fq += p * dq
@@ -122,7 +122,7 @@ def _sum_three(z, n, weight, slope, shift, out):  # type: ignore[no-untyped-def]
             fx = fy = fq = 0.0
             for j in range(count):
                 dx, dy, dq = x[j] - xi, y[j] - yi, q[j] - qi
-                e = _exp2(shift + slope * (dx * dx + dy * dy + dq * dq))
+                e = exp2(shift + slope * (dx * dx + dy * dy + dq * dq))
                 p, r = w[j] * e, wi * e
                 fx += p * dx
                 fy += p * dy
@@ -160,7 +160,7 @@ def _sum_any(z, n, m, dim, weight, coupling, kind, slope, shift, out, total):  #
                     for j in range(count):
                         e[j] += (row[j] - zi) * (row[j] - zi)
                 for j in range(count):
-                    e[j] = _exp2(shift + slope * e[j])
+                    e[j] = exp2(shift + slope * e[j])
             else:
                 for j in range(count):
                     e[j] = 1.0
@@ -388,7 +388,7 @@ def pair_energy(tokens, weight, coupling, kind, slope):  # type: ignore[no-untyp
                 e[j] += (row[j] - zi) * (row[j] - zi)
         if kind & EXPONENTIAL:
             for j in range(m):
-                e[j] = _exp2(slope * e[j])
+                e[j] = exp2(slope * e[j])
         else:
             for j in range(m):
                 e[j] = 1.0 - 0.5 * e[j]
