@@ -27,7 +27,7 @@ def keep(name: str, numbers: Any) -> None:
 
 
 def best_of(work: Callable[[], Any], repeats: int = 7, at_least: float = 0.05) -> float:
-    """Seconds of one call of `work`: the best of several timings, each of calls that together last `at_least`.
+    """Seconds of one call of `work`: the best of timings of calls that together last `at_least`.
 
     The best and not the mean: what disturbs a timing on a shared machine only ever adds to it.
     """

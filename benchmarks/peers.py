@@ -1,4 +1,4 @@
-"""Contenders of ``trajectory.py``: reads a job from standard input, prints a JSON line with seconds and last tokens.
+"""Contenders of ``trajectory.py``: a job from standard input, a JSON line with seconds and tokens back.
 
 The field is the usual one, ``P_x (1/n) sum_j exp(beta <x, y>) y``, as a user of these libraries would write
 it. Progress lines ``{"tau": ...}`` come first where the library lets us see it.
