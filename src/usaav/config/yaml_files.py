@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,7 @@ def _note_keys(node: yaml.Node, key: tuple[str, ...], document: Document, seen: 
     if not isinstance(node, yaml.MappingNode):
         return
     for name_node, entry in node.value:
-        name = str(name_node.value) if isinstance(name_node, yaml.ScalarNode) else "?"
+        name = _name(name_node)
         below = (*key, name)
         line = name_node.start_mark.line + 1
         if below in document.lines and name != "<<":
@@ -116,3 +117,14 @@ def _note_keys(node: yaml.Node, key: tuple[str, ...], document: Document, seen: 
             document.problems.append(Problem(below, text, source=f"{document.path}:{line}"))
         document.lines[below] = line
         _note_keys(entry, below, document, seen)
+
+
+def _name(node: yaml.Node) -> str:
+    """A key as text; 1 and 1.0 are one key, also to Python, which would keep the last in silence."""
+    if not isinstance(node, yaml.ScalarNode):
+        return "?"
+    try:
+        number = float(node.value) if node.tag.endswith((":int", ":float")) else math.nan
+    except ValueError:
+        number = math.nan
+    return str(int(number)) if number.is_integer() else str(node.value)
