@@ -61,8 +61,8 @@ def merge_tree(dataset: xr.Dataset) -> xr.DataArray:
     """The merges of each run as a linkage table of :mod:`scipy.cluster.hierarchy`.
 
     Row k of a run that ends with one cluster is that of ``scipy``: the two clusters (below n: a token; n + j:
-    the union of row j), tau in place of the distance, and the number of tokens of the union. ``dendrogram`` takes
-    ``merge_tree(ds).isel(run=0).values``.
+    the union of row j), tau in place of the distance, and the number of tokens of the union. ``dendrogram``
+    takes ``merge_tree(ds).isel(run=0).values``.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _stretches(times: Array, n: int) -> Array:
 
 
 def metastability_times(dataset: xr.Dataset, count: int = 1) -> xr.DataArray:
-    """Time tau at which a run first has `count` clusters or fewer; for 1: when the last plateau of several ends.
+    """Time tau at which a run first has `count` clusters or fewer; for 1: when the last plateau ends.
 
     Parameters
     ----------
