@@ -175,6 +175,10 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({".n_tokens": DELETE}, ("experiments.main.n_tokens", "required")),
     ({".snapshots": [0, 3.3]}, ("experiments.main.snapshots", "3.3 is none")),
     ({".snapshots": 12}, ("experiments.main.snapshots = 12", "11")),
+    ({".snapshots": [0, True]}, ("experiments.main.snapshots", "times as numbers")),
+    ({".snapshots": [0, "x"]}, ("experiments.main.snapshots", "times as numbers")),
+    ({".snapshots": []}, ("experiments.main.snapshots = []", "at least one time")),
+    ({".sweep": {"snapshots": ["x"]}}, ("experiments.main.sweep.snapshots = 'x'", "or all")),
     # kernels
     ({".kernel.type": "ropee"}, ("experiments.main.kernel.type = 'ropee'", "'rope'")),
     ({".kernel.type": DELETE}, ("experiments.main.kernel.type", "required")),
@@ -334,6 +338,22 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     (
         {".variants": {"b" * 64: {"dim": 3}}, ".sweep": {"labels": ["x" * 150]}},
         ("experiments.main", "mapping"),
+    ),
+    (
+        {
+            ".sweep": {
+                key: [0.1 + 0.2, 0.7]
+                for key in (
+                    "kernel.beta",
+                    "kernel.frequencies.0",
+                    "labels.start",
+                    "times.start",
+                    "merge_angle",
+                )
+            }
+            | {"times.stop": [1.1 + 2.2, 3], "labels.stop": [1.1 + 2.2, 3]}
+        },
+        ("experiments.main.sweep", "at most 150 characters"),
     ),
     # names, and what refers to them
     ({"experiments|../x": {}}, ("experiments.../x", "small letters")),

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 MAX_DEPTH = 16
-MAX_VALUES = 2_000_000
+MAX_VALUES = 500_000
 _WHOLE = re.compile(r"[+-]?\d{1,19}")
 
 Faults = list[tuple[tuple[str | int, ...], str]]
