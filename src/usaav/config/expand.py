@@ -72,7 +72,7 @@ def expand(name: str, experiment: Experiment, overrides: Overrides, files: DataF
         for n_tokens in numbers:
             case, problems = builder.case(point, n_tokens)
             if case is not None:
-                problems += _name_problems(case, taken)
+                problems += _name_problems(case, taken, found)
                 taken[case.name] = None
                 found.cases.append(case)
             found.problems += [problem.below(*prefix) for problem in problems]
@@ -95,21 +95,17 @@ def _points(experiment: Experiment) -> Iterator[_Point]:
         yield _Point(variant, varied, swept, places)
 
 
-def _name_problems(case: Case, taken: Mapping[str, None]) -> list[Problem]:
+def _name_problems(case: Case, taken: Mapping[str, None], found: Expansion) -> list[Problem]:
+    if found.problems:
+        return []  # one is enough: sweeps repeat them
     if case.name in taken:
-        return [
-            Problem(
-                ("sweep",),
-                f"expected cases with different names; {case.name!r} stands for two: remove the double",
-            )
-        ]
+        text = f"expected cases with different names; {case.name!r} stands for two: remove the double"
+        return [Problem(("sweep",), text)]
     if len(case.name) > MAX_NAME:
-        return [
-            Problem(
-                ("sweep",),
-                f"expected a case name of at most {MAX_NAME} characters, not {shortened(case.name)}",
-            )
-        ]
+        text = (
+            f"expected a case name of at most {MAX_NAME} characters, not {shortened(case.name)}: use variants"
+        )
+        return [Problem(("sweep",), text)]
     return []
 
 
