@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from usaav.flow.clusters import Merge
+from usaav.flow.modes import ModeAmplitudes
 from usaav.flow.variables import COORDINATES, NO_CLUSTER, VARIABLES
 from usaav.kernels import Kernel
 from usaav.metrics import conditional_dirac_distance, dirac_distance
@@ -31,6 +32,8 @@ class Recording:
         Indices of the tokens that are kept.
     dim
         Dimension d.
+    modes
+        Amplitudes to record, if any.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Recording:
         snapshots: Sequence[int],
         stored: Index,
         dim: int,
+        modes: ModeAmplitudes | None = None,
     ) -> None:
         self._kernel, self._labels = kernel, labels
         self._row_of = {time: row for row, time in enumerate(snapshots)}
@@ -51,6 +55,9 @@ class Recording:
         self.dirac_distance = np.empty(n_times)
         self.conditional_dirac_distance = np.empty(n_times) if self._slices else None
         self.mean_token = np.empty((n_times, dim))
+        self._modes = modes
+        self.mode_amplitude: list[Array] = []
+        self.mode_phase: list[Array] = []
         self.merges: list[Merge] = []
         self.unrecorded_merges = 0
         self.step_count = 0
@@ -63,6 +70,10 @@ class Recording:
         self.dirac_distance[index] = dirac_distance(tokens)
         if self.conditional_dirac_distance is not None:
             self.conditional_dirac_distance[index] = conditional_dirac_distance(tokens, self._labels)
+        if self._modes is not None:
+            amplitude, phase = self._modes.of(gauge_tokens)
+            self.mode_amplitude.append(amplitude)
+            self.mode_phase.append(phase)
         if index in self._row_of:
             self.tokens[self._row_of[index]] = tokens[self._stored]
 
@@ -87,6 +98,11 @@ def dataset(
         name: np.stack([getattr(recording, name) for recording in recordings])
         for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count", "unrecorded_merges")
     }
+    coordinates: dict[str, Any] = {"time": times, "seed": ("run", np.asarray(seeds, dtype=np.int64))}
+    if first.mode_amplitude:
+        for name in ("mode_amplitude", "mode_phase"):
+            data[name] = np.stack([np.stack(getattr(recording, name)) for recording in recordings])
+        coordinates["degree"] = np.arange(1, data["mode_amplitude"].shape[-1] + 1)
     slices = [r.conditional_dirac_distance for r in recordings if r.conditional_dirac_distance is not None]
     if slices:
         data["conditional_dirac_distance"] = np.stack(slices)
@@ -98,7 +114,6 @@ def dataset(
         if name == "tokens" and snapshots is not None:
             dims = ("run", "snapshot", "token", "component")
         variables[name] = (dims, values, {"long_name": long_name, "units": units})
-    coordinates: dict[str, Any] = {"time": times, "seed": ("run", np.asarray(seeds, dtype=np.int64))}
     if snapshots is not None:
         coordinates["snapshot_time"] = ("snapshot", times[list(snapshots)])
     if stored is not None:

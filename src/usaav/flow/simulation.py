@@ -18,6 +18,7 @@ from usaav.errors import ConfigError, DataError, SimulationError
 from usaav.flow import adaptive, layers
 from usaav.flow.backends import Backend, Field, choose, choose_field, make_system
 from usaav.flow.clusters import Clusters
+from usaav.flow.modes import ModeAmplitudes
 from usaav.flow.recording import Recording, dataset
 from usaav.flow.systems import Interaction
 from usaav.kernels import Kernel
@@ -47,6 +48,7 @@ class _Plan:
     options: adaptive.Options
     step: float | None
     stored: Index
+    modes: ModeAmplitudes | None
     threads: int
     progress: Progress | None
 
@@ -66,6 +68,7 @@ def simulate(
     merge_angle: float = 1e-3,
     snapshots: Sequence[int] | None = None,
     stored_tokens: int = 65536,
+    mode_degrees: int = 0,
     seeds: Sequence[int] | None = None,
     threads: int = 1,
     progress: Progress | None = None,
@@ -103,6 +106,8 @@ def simulate(
     stored_tokens
         Of more tokens than this only that many, evenly spread over the list, are kept; observables are always
         those of all tokens.
+    mode_degrees
+        Record the amplitudes of this many modes in gauge coordinates (d = 2, 3), see :mod:`usaav.flow.modes`.
     seeds
         A number for each run, stored as coordinate and named in errors; default 0, 1, ...
     threads
@@ -148,6 +153,7 @@ def simulate(
         options,
         step,
         stored,
+        ModeAmplitudes(mode_degrees, dim) if mode_degrees > 0 else None,
         max(1, threads // runs),
         progress,
     )
@@ -184,7 +190,9 @@ def simulate(
 
 
 def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
-    recording = Recording(plan.kernel, labels, len(plan.times), plan.snapshots, plan.stored, tokens.shape[1])
+    recording = Recording(
+        plan.kernel, labels, len(plan.times), plan.snapshots, plan.stored, tokens.shape[1], plan.modes
+    )
     system = make_system(
         plan.backend,
         plan.field,

@@ -69,6 +69,47 @@ def coefficients(beta: float, dim: int, tolerance: float) -> Array:
     return np.asarray(scaled[: degree + 1], dtype=np.float64)
 
 
+class Moments:
+    """Conjugate moments of tokens with masses on S^1 or S^2 up to a degree.
+
+    Parameters
+    ----------
+    degree, dim
+        Largest degree L, and the dimension, 2 or 3.
+    threads
+        Threads to work with; results do not depend on it.
+    """
+
+    def __init__(self, degree: int, dim: int, threads: int = 1) -> None:
+        self.degree, self._threads = degree, threads
+        self.tables = _legendre_tables(degree) if dim == 3 else None
+
+    def of(self, tokens: Array, masses: Array) -> NDArray[np.complex128]:
+        """``sum_j w_j conj(x_j^k)``, ``(L+1,)``; on the sphere ``sum_j w_j conj(Y_lm(x_j))``, indexed [m.
+
+        L].
+        """
+        if self.tables is None:
+            parts = self.each_chunk(
+                lambda rows: _circle_moments(tokens[rows], masses[rows], self.degree), len(tokens)
+            )
+        else:
+            start, step, lag, _ = self.tables
+            parts = self.each_chunk(
+                lambda rows: _sphere_moments(tokens[rows], masses[rows], start, step, lag), len(tokens)
+            )
+        total = np.sum(parts, axis=0)
+        return np.asarray(total[0] - 1j * total[1])
+
+    def each_chunk(self, work: Callable[[slice], Any], count: int) -> list[Any]:
+        """Results of `work` on slices of `count` tokens, in order."""
+        chunks = [slice(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK)]
+        if self._threads == 1 or len(chunks) == 1:
+            return [work(rows) for rows in chunks]
+        with ThreadPoolExecutor(self._threads) as pool:
+            return list(pool.map(work, chunks))
+
+
 class SpectralField:
     """Velocities and energy of tokens with masses on S^1 or S^2, for ``phi = exp`` and ``w = 1``.
 
@@ -82,33 +123,29 @@ class SpectralField:
 
     def __init__(self, beta: float, dim: int, tolerance: float, threads: int = 1) -> None:
         self.coefficients = coefficients(beta, dim, tolerance)
-        self._beta, self._dim, self._threads = beta, dim, threads
-        self._tables = _legendre_tables(self.degree) if dim == 3 else None
+        self._beta = beta
+        self._moments = Moments(len(self.coefficients) - 1, dim, threads)
 
     @property
     def degree(self) -> int:
         """Largest degree L."""
-        return len(self.coefficients) - 1
+        return self._moments.degree
 
     def velocity(self, tokens: Array, masses: Array) -> Array:
         """Tangent velocities ``(m, d)`` per internal time ``s = exp(beta) tau`` of unit rows ``(m, d)``."""
-        moments = self.moments(tokens, masses)
+        moments = self._moments.of(tokens, masses) * (self.coefficients / self._beta)
         out = np.empty_like(tokens)
-        if self._tables is None:
-            gradient = self.coefficients * np.arange(self.degree + 1) / self._beta * moments
-            re, im = gradient.real.copy(), gradient.imag.copy()
-            self._each_chunk(
-                lambda rows: _circle_velocity(
-                    tokens[rows], gradient.real.copy(), gradient.imag.copy(), out[rows]
-                ),
-                len(tokens),
+        if self._moments.tables is None:
+            moments *= np.arange(self.degree + 1)
+            re, im = moments.real.copy(), moments.imag.copy()
+            self._moments.each_chunk(
+                lambda rows: _circle_velocity(tokens[rows], re, im, out[rows]), len(tokens)
             )
             return out
-        start, step, lag, slope = self._tables
-        weighted = moments * (self.coefficients / self._beta)[None, :]
-        weighted[1:] *= 2.0
-        re, im = weighted.real.copy(), weighted.imag.copy()
-        self._each_chunk(
+        start, step, lag, slope = self._moments.tables
+        moments[1:] *= 2.0
+        re, im = moments.real.copy(), moments.imag.copy()
+        self._moments.each_chunk(
             lambda rows: _sphere_velocity(tokens[rows], start, step, lag, slope, re, im, out[rows]),
             len(tokens),
         )
@@ -116,35 +153,10 @@ class SpectralField:
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """``sum_ij w_i w_j exp(beta (<z_i, z_j> - 1))``, from the moments alone."""
-        square = np.abs(self.moments(tokens, masses)) ** 2
-        if self._dim == 2:
-            return float(self.coefficients @ square)
-        square[1:] *= 2.0
+        square = np.abs(self._moments.of(tokens, masses)) ** 2
+        if self._moments.tables is not None:
+            square[1:] *= 2.0
         return float(np.sum(square @ self.coefficients))
-
-    def moments(self, tokens: Array, masses: Array) -> NDArray[np.complex128]:
-        """Conjugate moments: ``sum_j w_j conj(x_j^k)``, ``(L+1,)``, or ``sum_j w_j conj(Y_lm)``, ``[m.
-
-        L]``.
-        """
-        if self._tables is None:
-            parts = self._each_chunk(
-                lambda rows: _circle_moments(tokens[rows], masses[rows], self.degree), len(tokens)
-            )
-        else:
-            start, step, lag, _ = self._tables
-            parts = self._each_chunk(
-                lambda rows: _sphere_moments(tokens[rows], masses[rows], start, step, lag), len(tokens)
-            )
-        total = np.sum(parts, axis=0)
-        return np.asarray(total[0] - 1j * total[1])
-
-    def _each_chunk(self, work: Callable[[slice], Any], count: int) -> list[Any]:
-        chunks = [slice(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK)]
-        if self._threads == 1 or len(chunks) == 1:
-            return [work(rows) for rows in chunks]
-        with ThreadPoolExecutor(self._threads) as pool:
-            return list(pool.map(work, chunks))
 
 
 def _legendre_tables(degree: int) -> tuple[Array, Array, Array, Array]:

@@ -16,8 +16,8 @@ from usaav.flow.systems import BaseSystem, CompiledSystem, Interaction, Neighbou
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# Nanoseconds that an evaluation takes for each ordered pair, for each token and degree, and for each token and
-# harmonic, as measured by the field benchmark.
+# Nanoseconds that an evaluation takes for each ordered pair, for each token and degree, and for each token
+# and harmonic, as measured by the field benchmark.
 _DIRECT, _CIRCLE, _SPHERE = 0.65, 0.5, 0.8
 # below this the array step costs more than any field
 _FEWEST = 512

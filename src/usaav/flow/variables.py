@@ -18,6 +18,12 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
         "1",
     ),
     "mean_token": (("run", "time", "component"), "mean of all tokens", "1"),
+    "mode_amplitude": (
+        ("run", "time", "degree"),
+        "amplitude of the modes of a degree in gauge coordinates",
+        "1",
+    ),
+    "mode_phase": (("run", "time", "degree"), "phase of the mode on the circle (0 on the sphere)", "rad"),
     "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
     "unrecorded_merges": (("run",), "merges among very many tokens, made in bulk and not listed", "1"),
     "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
@@ -32,6 +38,7 @@ COORDINATES: dict[str, tuple[str, str]] = {
     "time": ("time tau of the flow", "1"),
     "snapshot_time": ("time tau of the stored tokens", "1"),
     "token": ("index of the token in the run", "1"),
+    "degree": ("degree of the mode", "1"),
     "seed": ("seed of the run", "1"),
 }
 #: in place of a token index where a run has fewer merges than others
