@@ -6,8 +6,9 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from glob import escape
 from pathlib import Path
 from typing import TextIO
 
@@ -20,7 +21,9 @@ INTERVAL = 10.0
 
 
 @contextmanager
-def job_log(path: str | Path, title: str = "", runs: int = 1) -> Iterator[Callable[[int, float], None]]:
+def job_log(
+    path: str | Path, outputs: Iterable[str | Path] = (), title: str = "", runs: int = 1
+) -> Iterator[Callable[[int, float], None]]:
     """Send what the block prints, logs and warns to the file `path`; yield a function that reports progress.
 
     The function is called as ``progress(run, fraction)``, with the run that is under way, counted from 0, and
@@ -30,6 +33,9 @@ def job_log(path: str | Path, title: str = "", runs: int = 1) -> Iterator[Callab
     ----------
     path
         The log file; its folder must exist.
+    outputs
+        The files that the job makes. They are written as ``.<name>.<process>.tmp``, then renamed, so a job
+        that was killed may have left such a file; it is removed first.
     title, runs
         Name of the job and its number of runs, for the lines of progress.
 
@@ -39,6 +45,9 @@ def job_log(path: str | Path, title: str = "", runs: int = 1) -> Iterator[Callab
         The block failed. The log then has the traceback, the terminal the message of a :class:`UsaavError`,
         or the last line for any other exception. (Ctrl-C passes through, after its traceback is logged.)
     """
+    for output in map(Path, outputs):
+        for left in output.parent.glob(f".{escape(output.name)}.*.tmp"):
+            left.unlink(missing_ok=True)
     terminal = sys.stderr
     with Path(path).open("w", buffering=1, encoding="utf-8", errors="backslashreplace") as log:
         handler = logging.StreamHandler(log)

@@ -19,7 +19,11 @@ FILES = {
         def __getattr__(name): ...
         """,
     "errors.py": "class UsaavError(Exception): ...",
-    "kernels/__init__.py": "from usaav.kernels.plain import keep\nfrom usaav.kernels.rope import rotate\ntop = 3",
+    "kernels/__init__.py": """
+        from usaav.kernels.plain import keep
+        from usaav.kernels.rope import rotate
+        top = 3
+        """,
     "kernels/rope.py": "def rotate(x):\n    return x",
     "kernels/plain.py": "def keep(x):\n    return x",
     "flow/__init__.py": "from usaav.flow.engine import simulate",

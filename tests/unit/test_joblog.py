@@ -58,9 +58,9 @@ def test_progress_goes_to_log_and_terminal(
 ) -> None:
     monkeypatch.setattr(joblog, "INTERVAL", 0.0)
     path = tmp_path / "job.log"
-    with job_log(path, "rope/n64", runs=20) as progress:
+    with job_log(path, title="rope/n64", runs=20) as progress:
         progress(2, 0.453)
-    with job_log(tmp_path / "film.log", "overview") as progress:
+    with job_log(tmp_path / "film.log", title="overview") as progress:
         progress(0, 0.5)
     assert path.read_text(encoding="utf-8") == "rope/n64: run 3 of 20, 45%\n"
     assert capsys.readouterr().err == "rope/n64: run 3 of 20, 45%\noverview: 50%\n"
@@ -68,6 +68,17 @@ def test_progress_goes_to_log_and_terminal(
 
 def test_a_short_job_reports_no_progress(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
-    with job_log(path, "rope/n64", runs=20) as progress:
+    with job_log(path, title="rope/n64", runs=20) as progress:
         progress(2, 0.453)
     assert path.read_text(encoding="utf-8") == ""
+
+
+def test_removes_what_a_killed_job_left_of_its_own_outputs_only(tmp_path: Path) -> None:
+    ours, others = tmp_path / ".n[8].nc.123.tmp", tmp_path / ".n8.nc.123.tmp"
+    for file in (ours, others, tmp_path / "n[8].nc"):
+        file.write_text("half")
+    with job_log(tmp_path / "job.log", [tmp_path / "n[8].nc"]):
+        pass
+    assert not ours.exists()
+    assert others.exists()
+    assert (tmp_path / "n[8].nc").exists()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Check the claim that `job.params.claim` describes."""
-    with job_log(job.log.text):
+    with job_log(job.log.text, job.output):
         from usaav.claims import write_verdict
 
         read, name = job.input, job.wildcards.claim

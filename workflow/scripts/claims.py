@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Collect the verdicts."""
-    with job_log(job.log.text):
+    with job_log(job.log.text, job.output):
         from usaav.claims import collect_verdicts
 
         collect_verdicts(job.input.verdicts, job.output.csv, job.output.html)

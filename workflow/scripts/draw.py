@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Draw the figure that `job.params.figure` describes."""
-    with job_log(job.log.text):
+    with job_log(job.log.text, job.output):
         from usaav.figures import Sources, draw_figure, save
 
         figure, read = job.params.figure, job.input

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Make the film that `job.params.film` describes."""
-    with job_log(job.log.text, job.wildcards.film) as progress:
+    with job_log(job.log.text, job.output, job.wildcards.film) as progress:
         from usaav.films import write_film
 
         made = job.output

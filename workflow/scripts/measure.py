@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def main(job: "Snakemake") -> None:
     """Measure all cases of one experiment."""
-    with job_log(job.log.text):
+    with job_log(job.log.text, job.output):
         from usaav.metrics.tables import write_tables
 
         made = job.output

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Run the simulation of `job.params.case`."""
     title = f"{job.wildcards.experiment}/{job.wildcards.case}"
-    with job_log(job.log.text, title, job.params.runs) as progress:
+    with job_log(job.log.text, job.output, title, job.params.runs) as progress:
         from usaav.flow.case import simulate_case
 
         simulate_case(job.params.case, Path(job.output.dataset), job.threads, progress)
