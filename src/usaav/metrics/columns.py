@@ -62,5 +62,5 @@ def describe(tables: Sequence[tuple[str, pd.DataFrame]], cluster_angle: float) -
             unit, text = COLUMNS.get(column, ("", f"setting {column} of the case"))
             if column == "time":
                 unit, text = _OWN_TIME.get(table, (unit, text))
-            rows.append((table, column, unit, text.format(cluster_angle=cluster_angle)))
+            rows.append((table, column, unit, text.replace("{cluster_angle}", f"{cluster_angle:g}")))
     return pd.DataFrame(rows, columns=["table", "column", "unit", "description"])

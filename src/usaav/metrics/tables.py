@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from usaav.metrics.dirac import dirac_distance
 from usaav.metrics.energies import dataset_kernel
 from usaav.metrics.merges import Events, run_events
 from usaav.theory import energy_bound, two_cluster_time
+from usaav.whole_files import write_text
 
 Array = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ def case_columns(dataset: xr.Dataset) -> dict[str, Any]:
         "n_tokens": dataset.sizes["token"],
         "dim": dataset.sizes["component"],
         "beta": dataset_kernel(dataset).beta,
-        **{key: _plain(value) for key, value in case.get("parameters", {}).items()},
+        **{key: _plain(value) for key, value in case.get("parameters", {}).items() if key != "dim"},
     }
 
 
@@ -180,8 +180,9 @@ def _known(kernel: Kernel, labels: Array, dim: int) -> float:
 
 def _events_of(dataset: xr.Dataset) -> pd.DataFrame:
     runs = run_events(dataset) if dataset.attrs.get("method") == "adaptive" else []
+    common = case_columns(dataset)
     frames = [
-        pd.DataFrame({**case_columns(dataset), "seed": int(seed), **columns})
+        pd.DataFrame({**common, "seed": int(seed), **columns})
         for seed, columns in zip(dataset["seed"].values, _merge_columns(dataset, runs), strict=False)
     ]
     return _concatenated(frames)
@@ -230,13 +231,4 @@ def _concatenated(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _write(frame: pd.DataFrame, path: Path | str) -> None:
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        raise DataError(f"{target}: can't write ({error}); check free space and permissions") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
