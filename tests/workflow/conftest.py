@@ -104,7 +104,7 @@ class Workflow:
 
 
 def processor_time() -> float:
-    """Seconds that finished child processes have used: other than the clock, it leaves out what else runs here."""
+    """Seconds that finished child processes have used, whatever else the machine is busy with."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

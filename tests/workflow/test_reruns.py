@@ -32,7 +32,7 @@ SOURCES = [
     ("workflow/scripts/simulate.py", CODE, EVERYTHING),
     ("workflow/scripts/draw.py", CODE, {"draw": 2}),
     ("workflow/rules/draw.smk", COMMENT, {}),
-    ("workflow/report/captions/rope.rst", "Another caption.", {}),
+    ("workflow/report/figures/rope.rst", "Another caption.", {}),
 ]
 
 SETTINGS = [
@@ -55,7 +55,6 @@ def test_an_addition_to_the_source_reruns(
     copy_with_code, file: str, addition: str, jobs: dict[str, int]
 ) -> None:
     path = copy_with_code.code / file
-    path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as stream:
         stream.write(addition)
     planned(copy_with_code, jobs)

@@ -91,6 +91,7 @@ def test_a_report_has_every_caption_without_complaint(copy) -> None:
     assert not [word for word in ("WARNING/", "ERROR/", "SEVERE/") if word in outcome.text]
     text = page.read_text(encoding="utf-8")
     assert all(name in text for name in ("distances.pdf", "rope.png", "claims.csv", "claims.html"))
+    assert "Final tokens of a run with rotary labels" in text
 
 
 def test_a_run_that_was_killed_is_resumed(unstarted, finished) -> None:

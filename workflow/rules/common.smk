@@ -57,12 +57,12 @@ def shortest(number):
     return int(number) if number.is_integer() else number
 
 
-def caption_of(name):
-    """The text on a figure or film in the report: a file of that name, if there is one.
+def caption_of(kind, name):
+    """The text on one of the figures or films in the report: a file of its name, if there is one.
 
     A parameter whose function asks for `output` is none that Snakemake compares: a new caption redraws nothing.
     """
-    file = CAPTIONS / f"{name}.rst"
+    file = CAPTIONS / kind / f"{name}.rst"
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
@@ -71,7 +71,7 @@ def one_of(names):
     return "|".join(names) or "(?!)"
 
 
-CAPTIONS = Path(workflow.source_path("../report/figure.rst")).parent / "captions"
+CAPTIONS = Path(workflow.source_path("../report/figure.rst")).parent
 SIMULATION = "results/simulations/{experiment}/{case}.nc"
 
 

@@ -40,7 +40,7 @@ rule draw:
         gpu=0,
     params:
         figure=lambda wildcards: plain(SETTINGS.figures[wildcards.figure]),
-        caption=lambda wildcards, output: caption_of(wildcards.figure),
+        caption=lambda wildcards, output: caption_of("figures", wildcards.figure),
         source=lambda wildcards: digest(DRAW, f"usaav.figures.{SETTINGS.figures[wildcards.figure].draw}"),
     script:
         "../scripts/draw.py"

@@ -35,7 +35,7 @@ rule film:
         gpu=0,
     params:
         film=lambda wildcards: plain(SETTINGS.films[wildcards.film]),
-        caption=lambda wildcards, output: caption_of(wildcards.film),
+        caption=lambda wildcards, output: caption_of("films", wildcards.film),
         source=digest(Path(workflow.source_path("../scripts/film.py"))),
     script:
         "../scripts/film.py"
