@@ -91,7 +91,7 @@ def integrate(
     SimulationError
         Non-finite state, step underflow, or too many steps; the message names tau and beta.
     """
-    run = _Run(system, Clusters(tokens), options)
+    run = _Run(system, Clusters(tokens, options.merge_angle, system.bend), options)
     for index, time in enumerate(times):
         run.advance_to(float(time))
         observe(index, run.clusters)
@@ -165,7 +165,9 @@ class _Run:
             self.system.set_shift(seen.unit_shift)
             self._refresh()
             factor = math.exp(min(700.0, -drift))
-            self.size, self.cap = self.size * factor, self.cap * factor
+            self.size *= factor
+            if seen.fastest > 0.0:  # inf times a factor of 0 is no number
+                self.cap *= factor
         m = len(self.clusters)
         if m < before:
             self.size = max(self.size, self._natural_size())
@@ -174,13 +176,13 @@ class _Run:
     def _see(self) -> Neighbours:
         clusters, options = self.clusters, self.options
         few = len(clusters) <= _FEW
-        report = options.merge_angle if few else options.merge_tolerance
+        report = 2.0 * math.sin(0.5 * options.merge_angle) if few else options.merge_tolerance
         seen = self.system.neighbours(
             clusters.tokens, clusters.masses, self.velocity, max(_NEAR, report) ** 2, report**2
         )
         if few:
             rates = seen.rates * self.system.rate
-            clusters.note_crossings(seen.pairs, seen.squares, rates, self.clock, options.merge_angle)
+            clusters.note_crossings(seen.pairs, seen.squares, rates, self.clock)
         return seen
 
     def _merge(self, seen: Neighbours) -> bool:
@@ -195,8 +197,7 @@ class _Run:
             return True
         meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
         if meeting.any():
-            rate = self.system.rate
-            kept = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, rate, options.merge_angle)
+            kept = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, self.system.rate)
             self.system.keep(kept)
             return True
         return self.system.review(len(clusters))

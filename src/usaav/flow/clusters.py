@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expi
 
 from usaav.flow.clock import Clock
 
@@ -68,6 +69,15 @@ def angle_between(first: Array, second: Array) -> float:
 class Clusters:
     """The tokens of one run, reduced.
 
+    Parameters
+    ----------
+    tokens : (n, d)
+        Unit rows in gauge coordinates at tau = 0.
+    angle
+        The reported angle (radians): when a pair crosses it is the time of its merge.
+    bend
+        How the contraction rate of a close pair depends on its chord c: as ``exp(-bend c^2)``.
+
     Attributes
     ----------
     tokens : (m, d)
@@ -84,8 +94,9 @@ class Clusters:
         Number of merges that :meth:`condense` made and that are not among them.
     """
 
-    def __init__(self, tokens: Array) -> None:
+    def __init__(self, tokens: Array, angle: float, bend: float) -> None:
         n = len(tokens)
+        self._angle, self._bend = angle, bend
         self.tokens = tokens.copy()
         self.masses = np.full(n, 1.0 / n)
         self.names: Index = np.arange(n)
@@ -100,18 +111,20 @@ class Clusters:
         """Number of clusters."""
         return len(self.tokens)
 
-    def note_crossings(self, pairs: Index, squares: Array, rates: Array, clock: Clock, angle: float) -> None:
-        """Note when pairs first came nearer than `angle`, by their contraction rates (per tau).
+    def note_crossings(self, pairs: Index, squares: Array, rates: Array, clock: Clock) -> None:
+        """Note when `pairs`, all that are now nearer than the reported angle, came to be so.
 
         Long before a pair merges its distance has fallen below the error tolerance, and with it the accuracy
-        of its logarithm; at the crossing itself both are sound.
+        of its logarithm; at the crossing itself both are sound. A pair that has parted again is forgotten.
+        `rates`: contraction per tau.
         """
+        noted = {}
         for (i, j), square, rate in zip(pairs, squares, rates, strict=True):
             names = (int(self.names[i]), int(self.names[j]))
-            if names not in self._crossings:
-                self._crossings[names] = _crossing(clock, square, rate, angle)
+            noted[names] = self._crossings.get(names) or self._crossing(clock, square, rate)
+        self._crossings = noted
 
-    def merge(self, pairs: Index, velocities: Array, clock: Clock, rate: float, angle: float) -> Index:
+    def merge(self, pairs: Index, velocities: Array, clock: Clock, rate: float) -> Index:
         """Merge `pairs` of rows, nearest first, and record each merge.
 
         Parameters
@@ -122,9 +135,6 @@ class Clusters:
             Velocities per internal time; `rate` is internal time per tau.
         clock
             Now.
-        angle
-            The reported angle (radians): its crossing is reached back to with the pair's measured contraction
-            rate.
 
         Returns
         -------
@@ -140,7 +150,7 @@ class Clusters:
                 (_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row]
             )
             if i != j:
-                self.merges.append(self._event(i, j, velocities, clock, rate, angle))
+                self.merges.append(self._event(i, j, velocities, clock, rate))
                 self._join(i, j, velocities)
                 parent[j], alive[j] = i, False
         roots = np.array([_root(parent, row) for row in range(len(self))])
@@ -190,14 +200,14 @@ class Clusters:
         velocities[i] += share * (velocities[j] - velocities[i])
         self.masses[i] = total
 
-    def _event(self, i: int, j: int, velocities: Array, clock: Clock, rate: float, angle: float) -> Merge:
+    def _event(self, i: int, j: int, velocities: Array, clock: Clock, rate: float) -> Merge:
         names = (int(self.names[i]), int(self.names[j]))
         crossing = self._crossings.get(names)
         if crossing is None:
             chord = self.tokens[j] - self.tokens[i]
             square = float(chord @ chord)
             closing = -float(chord @ (velocities[j] - velocities[i]))
-            crossing = _crossing(clock, square, closing / square * rate if square > 0.0 else 0.0, angle)
+            crossing = self._crossing(clock, square, closing / square * rate if square > 0.0 else 0.0)
         self._crossings = {pair: when for pair, when in self._crossings.items() if not set(pair) & set(names)}
         start = self._moments[max(self._births[i], self._births[j])]
         if start is None:
@@ -210,17 +220,18 @@ class Clusters:
         masses = float(self.masses[i]), float(self.masses[j])
         return Merge(time, *names, *masses, duration, before)
 
+    def _crossing(self, clock: Clock, square: float, rate: float) -> Clock:
+        """When a pair at squared chord `square`, contracting at `rate`, was at the reported angle; else now.
 
-def _crossing(clock: Clock, square: float, rate: float, angle: float) -> Clock:
-    """When a pair at squared chord `square`, contracting at `rate`, was `angle` apart; now.
-
-    If it can't be told.
-    """
-    crossing = clock.copy()
-    now = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(square)))
-    if 0.0 < now < angle and rate > 0.0:
-        crossing.advance(-math.log(angle / now) / rate)
-    return crossing
+        At the rate ``r exp(-bend c^2)`` the chord c shrinks from C in the time ``(Ei(bend C^2) - Ei(bend
+        c^2)) / (2 r)``, which for small ``bend C^2`` is ``log(C/c)/r``.
+        """
+        crossing = clock.copy()
+        wanted = (2.0 * math.sin(0.5 * self._angle)) ** 2
+        if 0.0 < square < wanted and rate > 0.0:
+            integral = float(expi(self._bend * wanted) - expi(self._bend * square))
+            crossing.advance(-0.5 * integral * math.exp(-self._bend * square) / rate)
+        return crossing
 
 
 def _root(parent: Index, row: int) -> int:

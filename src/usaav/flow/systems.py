@@ -108,6 +108,11 @@ class System(Protocol):
         """Internal time per tau."""
         ...
 
+    @property
+    def bend(self) -> float:
+        """How the contraction rate of a close pair depends on its chord c: as ``exp(-bend c^2)``."""
+        ...
+
     def keep(self, rows: Index) -> None:
         """Go on with these rows only (after a merge)."""
         ...
@@ -160,6 +165,15 @@ class BaseSystem:
     def rate(self) -> float:
         """Internal time per tau."""
         return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
+
+    @property
+    def bend(self) -> float:
+        """See :class:`System`.
+
+        Two clusters: ``-d log(c)/ds = (1 - c^2/4) exp(-beta c^2/2)``. With softmax the denominators undo part
+        of the second factor; how much depends on the masses, so it is left out.
+        """
+        return 0.25 if self._unscaled else 0.25 + 0.5 * self.beta
 
     @property
     def _unscaled(self) -> bool:
