@@ -41,12 +41,12 @@ def test_velocity_with_softmax(name: str, dim: int, backend: str) -> None:
     compare(name, dim, backend, softmax=True)
 
 
-@pytest.mark.parametrize("softmax", [False, True], ids=["usa", "softmax"])
-@pytest.mark.parametrize(("name", "dim"), examples.ALL)
+@pytest.mark.parametrize(
+    ("name", "dim", "softmax"),
+    [(*example, False) for example in examples.ALL] + [(*example, True) for example in SOFTMAX],
+)
 def test_trajectory(name: str, dim: int, softmax: bool) -> None:
     """A stock solver on the literal field."""
-    if softmax and (name, dim) not in SOFTMAX:
-        pytest.skip("softmax goes with the exponential profile and w = 1")
     n, times = 5, [0.0, 0.4, 1.5]
     spec, x = examples.kernels(dim)[name], examples.tokens(n, dim, 3 * dim)
     labels = examples.labels_for(spec, n, dim)

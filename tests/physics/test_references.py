@@ -82,8 +82,6 @@ def test_mode_growth_rate(entry: dict[str, float], backend: str) -> None:
     """A uniform cloud, displaced along the gradient of a harmonic, moves along it at the linear rate."""
     beta, degree, small = float(entry["beta"]), int(entry["k"]), 1e-5
     cloud, masses, gradient = (_circle if entry["dim"] == 2 else _sphere)(degree)
-    if backend == "numpy" and len(cloud) > 1000:  # the same sums, only slower
-        pytest.skip("the sphere's cloud is for the compiled engine")
     right_hand_side = examples.system(examples.usa(beta), None, backend)
 
     def speed(displacement: float) -> float:
