@@ -1,3 +1,21 @@
-"""Names of the drawing functions, kept apart so that reading a configuration imports no heavy library."""
+"""Names of the drawing functions with their options, apart from their code.
 
-DRAW_NAMES = ("distance_curves", "snapshots_on_sphere", "terminal_orbit", "slices", "overview", "energy")
+Reading a configuration so imports no plotting library. Each name is a module of this package with a function
+``draw(sources, **options)``.
+"""
+
+#: drawing function -> the options it takes
+DRAW_OPTIONS: dict[str, tuple[str, ...]] = {
+    "circle_trajectories": ("select", "seed"),
+    "cluster_staircase": ("select", "seed"),
+    "distance_curves": ("floor", "select"),
+    "energy": ("floor", "select"),
+    "exit_times": ("select",),
+    "merge_tree": ("select", "seed"),
+    "overview": ("select", "seed"),
+    "slices": ("floor", "select"),
+    "snapshots_on_sphere": ("select", "seed", "times"),
+    "terminal_clusters": ("select", "seed"),
+    "terminal_orbit": ("seeds", "select"),
+}
+DRAW_NAMES = tuple(DRAW_OPTIONS)

@@ -1,3 +1,12 @@
-"""Names of the film functions, kept apart so that reading a configuration imports no heavy library."""
+"""Names of the film functions with their options, kept apart so that reading a configuration stays light.
 
-FILM_NAMES = ("overview",)
+Each name is a module of this package with a function ``scene(sources, **options)``.
+"""
+
+#: film function -> the options it takes
+FILM_OPTIONS: dict[str, tuple[str, ...]] = {
+    "metastability": ("select", "seed"),
+    "overview": ("select", "seed"),
+    "targets": ("seed", "select"),
+}
+FILM_NAMES = tuple(FILM_OPTIONS)

@@ -1,0 +1,64 @@
+"""Many seeds as one line: median, quartiles and the largest value against time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
+
+from usaav.errors import DataError
+from usaav.figures.style import GREY, Look
+
+
+def draw_band(axes: Axes, table: pd.DataFrame, column: str, look: Look, floor: float = 0.0) -> Line2D:
+    """Median over seeds with quartile band, and the largest value of all seeds as a thin line.
+
+    Parameters
+    ----------
+    table
+        Rows of one case, with columns time, seed and `column`.
+    floor
+        Smaller values are drawn at `floor`: a logarithmic axis has no zero.
+
+    Returns
+    -------
+    Line2D
+        The line of the median, for a legend.
+
+    Raises
+    ------
+    DataError
+        Values are missing.
+    """
+    wide = table.pivot(index="time", columns="seed", values=column).sort_index()
+    values = wide.to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise DataError(f"column {column}: values are missing at some times or seeds; measure the runs again")
+    values = np.maximum(values, floor)
+    times = wide.index.to_numpy(dtype=np.float64)
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
+    axes.fill_between(times, low, high, color=look.color, alpha=0.22, linewidth=0.0)
+    axes.plot(times, values.max(axis=1), color=look.color, linewidth=0.6, linestyle=look.line, alpha=0.9)
+    (line,) = axes.plot(times, middle, color=look.color, linestyle=look.line)
+    return line
+
+
+def explain_bands(n_seeds: int) -> list[Any]:
+    """Legend entries that say what band and thin line are."""
+    return [
+        Patch(facecolor=GREY, alpha=0.3, linewidth=0.0, label="quartiles"),
+        Line2D([], [], color=GREY, linewidth=0.6, label=f"largest of {n_seeds} seeds"),
+    ]
+
+
+def log_axis(axes: Axes, floor: float, top: float = 3.0) -> None:
+    """Logarithmic vertical axis from `floor` to `top`, with ticks at powers of ten alone."""
+    axes.set_yscale("log")
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(floor, top)
+    axes.margins(x=0.0)

@@ -1,0 +1,40 @@
+"""What experiments and variants are called in figures."""
+
+from __future__ import annotations
+
+from usaav.config.cases import Case
+from usaav.config.kernel_models import KernelSpec
+from usaav.figures.sources import name_of
+
+_KERNELS = {
+    "usa": "USA",
+    "rope": "RoPE",
+    "generalized_rope": "generalised RoPE",
+    "prefix": "prefix",
+    "distance_bias": "distance bias",
+    "toeplitz": "Toeplitz",
+    "combined": "combined kernel",
+}
+
+
+def kernel_name(spec: KernelSpec, normalization: str = "none") -> str:
+    """The kernel as the paper calls it, such as USA or RoPE; SA for the softmax-normalised flow."""
+    if normalization == "softmax":
+        return "SA" if spec.type == "usa" else f"{_KERNELS[spec.type]} (SA)"
+    return _KERNELS[spec.type]
+
+
+def variant_name(case: Case) -> str:
+    """The variant in words (``two_peaks`` becomes "two peaks"); empty if the case has none."""
+    return str(case.parameters.get("variant", "")).replace("_", " ")
+
+
+def case_title(case: Case, *keys: str) -> str:
+    """Kernel, variant, and the facts `keys` of the case (see :func:`usaav.figures.sources.name_of`)."""
+    kernel = kernel_name(case.settings.kernel, case.settings.normalization)
+    variant = variant_name(case)
+    parts = [kernel]
+    if variant and variant.casefold() != kernel.casefold():
+        parts.append(variant)
+    facts = name_of(case, keys)
+    return ", ".join([*parts, *([facts] if facts else [])])
