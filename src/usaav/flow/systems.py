@@ -38,6 +38,9 @@ class Neighbours(NamedTuple):
         The fastest contraction of any near pair.
     unit_shift
         The shift that would make the nearest pair's rate one.
+    widest
+        Squared distance of the farthest pair if all pairs are near and none is moving apart, whatever their
+        labels; else inf.
     groups
         Where pairs are too many to look at: groups of tokens to merge, see
         :func:`usaav.flow.cells.group_close`.
@@ -48,6 +51,7 @@ class Neighbours(NamedTuple):
     rates: Array
     fastest: float
     unit_shift: float
+    widest: float = math.inf
     groups: Index | None = None
 
 
@@ -109,6 +113,11 @@ class System(Protocol):
         ...
 
     @property
+    def needs_labels(self) -> bool:
+        """Whether the weight depends on labels, so that close tokens may part again."""
+        ...
+
+    @property
     def bend(self) -> float:
         """How the contraction rate of a close pair depends on its chord c: as ``exp(-bend c^2)``."""
         ...
@@ -162,6 +171,11 @@ class BaseSystem:
         return self.interaction.beta
 
     @property
+    def needs_labels(self) -> bool:
+        """Whether the weight depends on labels."""
+        return self.interaction.labels is not None
+
+    @property
     def rate(self) -> float:
         """Internal time per tau."""
         return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
@@ -188,13 +202,15 @@ class BaseSystem:
         return False
 
     def _seen(
-        self, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
+        self, clusters: int, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
     ) -> Neighbours:
         unit_shift = (
             self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
         )
         alike = self.interaction.alike(pairs)
-        return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift)
+        everyone = 0 < len(pairs) == clusters * (clusters - 1) // 2 and bool(np.all(rates >= 0.0))
+        widest = float(squares.max()) if everyone else math.inf
+        return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift, widest)
 
 
 class CompiledSystem(BaseSystem):
@@ -253,7 +269,7 @@ class CompiledSystem(BaseSystem):
         self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
     ) -> Neighbours:
         """See :class:`System`."""
-        return self._seen(*self._engine.neighbours(tokens, velocity, near, report))
+        return self._seen(len(tokens), *self._engine.neighbours(tokens, velocity, near, report))
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
@@ -319,7 +335,7 @@ class ArraySystem(BaseSystem):
                 told = apart < report
                 found.append((np.stack([rows[i[told]], j[told]], axis=1), apart[told], rates[told]))
         pairs, squares, told_rates = (np.concatenate(column) for column in zip(*found, strict=True))
-        return self._seen(smallest, fastest, pairs, squares, told_rates)
+        return self._seen(len(tokens), smallest, fastest, pairs, squares, told_rates)
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
