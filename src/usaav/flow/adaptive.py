@@ -196,7 +196,7 @@ class _Run:
             self.system.review(len(clusters))
             return True
         if seen.widest < options.merge_tolerance**2 and self.system.needs_labels:
-            # a consensus has no dynamics left, so labels that couple differently can no longer part its tokens
+            # a consensus has no dynamics left: labels that couple differently can no longer part its tokens
             self.system.keep(clusters.condense(np.zeros(len(clusters), dtype=np.int64)))
             return True
         meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)

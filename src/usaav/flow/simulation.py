@@ -173,6 +173,7 @@ def simulate(
         "normalization": normalization,
         "field": chosen_field,
         "backend": chosen,
+        "merging": "none" if step is not None else "all" if kernel.weight.is_constant else "equal labels",
         "rtol": rtol,
         "merge_angle": merge_angle,
         "step": 0.0 if step is None else step,

@@ -5,6 +5,8 @@ Which hands over to the direct field once few clusters are left.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,10 +90,14 @@ class SpectralSystem(BaseSystem):
         """See :class:`usaav.flow.systems.System`; above a few thousand tokens by cells instead of pairs."""
         if not self.spectral:
             return self._direct.neighbours(tokens, masses, velocity, near, report)
-        groups = group_close(tokens, masses, velocity, np.sqrt(report))
-        empty = np.empty(0)
+        none = np.empty(0)
         return Neighbours(
-            np.empty((0, 2), dtype=np.int64), empty, empty, self._fastest(tokens, masses), self.shift, groups
+            pairs=np.empty((0, 2), dtype=np.int64),
+            squares=none,
+            rates=none,
+            fastest=self._fastest(tokens, masses),
+            unit_shift=self.shift,
+            groups=group_close(tokens, masses, velocity, math.sqrt(report)),
         )
 
     def energy(self, tokens: Array, masses: Array) -> float:
