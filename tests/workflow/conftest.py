@@ -127,8 +127,11 @@ def finished(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Workflow:
         if not workflow.directory.exists():
             fresh(repo, workflow.directory)
             outcome = workflow.run()
-            (workflow.directory / "outcome.txt").write_text(outcome.text, encoding="utf-8")
-            assert outcome.status == 0, outcome.text
+            if outcome.status != 0:
+                (shared / "failure.txt").write_text(outcome.text, encoding="utf-8")
+    failure = shared / "failure.txt"
+    if failure.exists():
+        pytest.fail(failure.read_text(encoding="utf-8"), pytrace=False)
     return workflow
 
 

@@ -9,9 +9,9 @@ import pytest
 
 pytestmark = pytest.mark.workflow
 
-EVERYTHING = {"simulate": 3, "measure": 2, "draw": 2, "check": 2, "claims": 1}
-AFTER_BASELINE = {"measure": 1, "draw": 1, "check": 1, "claims": 1}
-AFTER_ROPE = {"measure": 1, "draw": 2, "check": 1, "claims": 1}
+EVERYTHING = {"simulate": 3, "measure": 2, "draw": 2, "film": 1, "check": 2, "claims": 1}
+AFTER_BASELINE = {"measure": 1, "draw": 1, "film": 1, "check": 1, "claims": 1}
+AFTER_ROPE = {"measure": 1, "draw": 2, "film": 1, "check": 1, "claims": 1}
 CODE = "\n_SPARE = 1\n"
 COMMENT = "\n# A remark.\n"
 
@@ -24,6 +24,8 @@ SOURCES = [
     ("src/usaav/metrics/tables.py", CODE, {**EVERYTHING, "simulate": 0}),
     ("src/usaav/figures/terminal_orbit.py", CODE, {"draw": 1}),
     ("src/usaav/figures/saving.py", CODE, {"draw": 2}),
+    ("src/usaav/figures/sphere.py", CODE, {"draw": 1, "film": 1}),
+    ("src/usaav/films/overview.py", CODE, {"film": 1}),
     ("src/usaav/claims/orbit.py", CODE, {"check": 1, "claims": 1}),
     ("src/usaav/config/models.py", CODE, {}),
     ("src/usaav/joblog.py", CODE, {}),

@@ -11,12 +11,13 @@ import pytest
 
 pytestmark = pytest.mark.workflow
 
-RULES = {"simulate": 3, "measure": 2, "draw": 2, "check": 2, "claims": 1}
+RULES = {"simulate": 3, "measure": 2, "draw": 2, "film": 1, "check": 2, "claims": 1}
 SIMULATIONS = {f"simulations/{case}.nc" for case in ("baseline/n6", "baseline/n8", "rope/n8")}
 METRICS = {
     f"metrics/{name}{kind}.csv" for name in ("baseline", "rope") for kind in ("", ".events", ".columns")
 }
 FIGURES = {f"figures/{name}.{kind}" for name in ("distances", "rope") for kind in ("pdf", "png")}
+FILMS = {"films/both.gif", "films/both.mp4"}
 CLAIMS = {"claims.csv", "claims.html", "claims/baseline.csv", "claims/rope.csv"}
 
 
@@ -29,6 +30,7 @@ NOTES = (
     notes_of("simulate", "baseline/n6", "baseline/n8", "rope/n8")
     | notes_of("measure", "baseline", "rope")
     | notes_of("draw", "distances", "rope")
+    | notes_of("film", "both")
     | notes_of("check", "baseline", "rope")
     | notes_of("claims", "claims")
 )
@@ -42,7 +44,7 @@ def test_a_dry_run_names_all_jobs_and_writes_nothing(unstarted) -> None:
 
 
 def test_a_whole_run_writes_what_it_names_and_nothing_else(finished) -> None:
-    assert finished.files() == SIMULATIONS | METRICS | FIGURES | CLAIMS | NOTES
+    assert finished.files() == SIMULATIONS | METRICS | FIGURES | FILMS | CLAIMS | NOTES
     assert all(path.stat().st_size for path in finished.results.rglob("*.*") if path.suffix != ".log")
 
 
@@ -58,7 +60,7 @@ def test_a_second_run_has_nothing_to_do(finished) -> None:
         ("simulations", {"simulate": 3, "simulations": 1}),
         ("metrics", {"simulate": 3, "measure": 2}),
         ("figures", {"simulate": 3, "measure": 2, "draw": 2}),
-        ("films", {}),
+        ("films", {"simulate": 3, "measure": 2, "film": 1}),
         ("claims", {"simulate": 3, "measure": 2, "check": 2, "claims": 1}),
         ("verify", {"simulate": 3, "measure": 2, "check": 2, "claims": 1, "verify": 1}),
         ("results/figures/rope.pdf", {"simulate": 1, "measure": 1, "draw": 1}),
@@ -90,7 +92,9 @@ def test_a_report_has_every_caption_without_complaint(copy) -> None:
     assert outcome.status == 0, outcome.text
     assert not [word for word in ("WARNING/", "ERROR/", "SEVERE/") if word in outcome.text]
     text = page.read_text(encoding="utf-8")
-    assert all(name in text for name in ("distances.pdf", "rope.png", "claims.csv", "claims.html"))
+    assert all(
+        name in text for name in ("distances.pdf", "rope.png", "both.mp4", "claims.csv", "claims.html")
+    )
     assert "Final tokens of a run with rotary labels" in text
 
 
@@ -109,7 +113,7 @@ def test_a_run_that_was_killed_is_resumed(unstarted, finished) -> None:
     outcome = unstarted.run()
     assert outcome.status == 0, outcome.text
     assert unstarted.files() == finished.files()
-    for file in METRICS | FIGURES | CLAIMS:
+    for file in METRICS | FIGURES | FILMS | CLAIMS:
         assert (unstarted.results / file).read_bytes() == (finished.results / file).read_bytes(), file
 
 

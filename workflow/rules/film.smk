@@ -4,11 +4,16 @@ Input: metrics and data files of the experiments that the film names.
 Output: results/films/<film>.gif and .mp4
 """
 
+FILM = Path(workflow.source_path("../scripts/film.py"))
+
 
 rule film:
     input:
         tables=lambda wildcards: expand(
             rules.measure.output.table, experiment=SETTINGS.films[wildcards.film].experiments
+        ),
+        events=lambda wildcards: expand(
+            rules.measure.output.events, experiment=SETTINGS.films[wildcards.film].experiments
         ),
         datasets=lambda wildcards: simulations_of(SETTINGS.films[wildcards.film].experiments),
     output:
@@ -28,7 +33,7 @@ rule film:
         text="results/logs/film/{film}.log",
     benchmark:
         "results/benchmarks/film/{film}.tsv"
-    threads: 2
+    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).mem_mb,
         runtime=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).runtime,
@@ -36,6 +41,6 @@ rule film:
     params:
         film=lambda wildcards: plain(SETTINGS.films[wildcards.film]),
         caption=lambda wildcards, output: caption_of("films", wildcards.film),
-        source=digest(Path(workflow.source_path("../scripts/film.py"))),
+        source=lambda wildcards: digest(FILM, f"usaav.films.{SETTINGS.films[wildcards.film].draw}"),
     script:
         "../scripts/film.py"

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 def main(job: "Snakemake") -> None:
     """Make the film that `job.params.film` describes."""
     with job_log(job.log.text, job.output, job.wildcards.film) as progress:
+        from usaav.figures import Sources
         from usaav.films import write_film
 
-        made = job.output
-        write_film(job.params.film, job.input.datasets, job.input.tables, made.gif, made.mp4, progress)
+        film, read, made = job.params.film, job.input, job.output
+        sources = Sources.of_files(film["experiments"], read.datasets, read.tables, read.events)
+        write_film(film["draw"], sources, film["options"], made.gif, made.mp4, progress)
 
 
 if __name__ == "__main__":
