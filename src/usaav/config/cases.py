@@ -28,6 +28,7 @@ Normalization = Literal["none", "softmax"]
 Field_ = Literal["auto", "direct", "spectral"]
 Tolerance = Annotated[Number, Field(ge=1e-14, le=1e-2)]
 Angle = Annotated[Number, Field(ge=1e-6, le=3.0)]
+Degrees = Annotated[Whole, Field(ge=0, le=1000)]
 Dim = Annotated[Whole, Field(ge=2, le=4096)]
 Seed = Annotated[Whole, Field(ge=0, lt=2**63)]
 
@@ -49,6 +50,8 @@ class CaseSettings(Spec):
     field: Field_
     rtol: Tolerance
     merge_angle: Angle
+    stored_tokens: Count
+    mode_degrees: Degrees
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from usaav.claims import names as checks
-from usaav.config.cases import Angle, Backend, Dim, Field_, Method, Normalization, Seed, Tolerance
+from usaav.config.cases import Angle, Backend, Degrees, Dim, Field_, Method, Normalization, Seed, Tolerance
 from usaav.config.kernel_models import KernelSpec
 from usaav.config.label_models import LabelLaw
 from usaav.config.law_models import TokenLaw, UniformPoints
@@ -40,6 +40,8 @@ SWEEPABLE = (
     "field",
     "rtol",
     "merge_angle",
+    "stored_tokens",
+    "mode_degrees",
 )
 _NAME = re.compile(r"[a-z0-9_]{1,64}")
 
@@ -140,6 +142,13 @@ class Experiment(Spec):
     merge_angle: Angle = Field(
         default=1e-3,
         description="Angle in radians at whose crossing two clusters count as merged (merge_time).",
+    )
+    stored_tokens: Count = Field(
+        default=65536,
+        description="Of more tokens than this only that many, evenly spread, are stored; metrics are those of all.",
+    )
+    mode_degrees: Degrees = Field(
+        default=0, description="Record the amplitudes of so many modes (dim 2 and 3); 0: none."
     )
     cluster_angle: Annotated[Number, Field(gt=0, le=math.pi)] = Field(
         default=0.1, description="Angle in radians below which tokens share a cluster (metrics only)."

@@ -63,6 +63,8 @@ def run_case(case: Case, threads: int = 1, progress: Progress | None = None) -> 
             normalization=settings.normalization,
             merge_angle=settings.merge_angle,
             snapshots=settings.snapshots,
+            stored_tokens=settings.stored_tokens,
+            mode_degrees=settings.mode_degrees,
             seeds=case.seeds,
             threads=threads,
             progress=progress,

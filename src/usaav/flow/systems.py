@@ -354,6 +354,9 @@ class ArraySystem(BaseSystem):
         for start in range(0, len(tokens), height):
             rows = slice(start, start + height)
             inner = xp.clip(tokens[rows] @ tokens.T, -1.0, 1.0)
+            here = xp.arange(inner.shape[0])
+            if tangent:  # self terms, dropped below: with a large shift their exponential overflows
+                inner[here, here + start] = -1.0
             if isinstance(kernel.profile, Exponential):
                 derivative = xp.exp(self.beta * (inner - 1.0) + (self.shift if tangent else 0.0))
                 value = derivative
@@ -363,7 +366,6 @@ class ArraySystem(BaseSystem):
                 coupling = kernel.weights(labels[rows], labels)
                 derivative, value = derivative * coupling, value * coupling
             if tangent:
-                here = xp.arange(derivative.shape[0])
                 derivative[here, here + start] = 0.0
             yield rows, derivative, value
 
