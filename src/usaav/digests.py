@@ -23,8 +23,18 @@ __all__ = ["digest", "modules"]
 
 PACKAGE = "usaav"
 ROOT = Path(__file__).parent
-#: modules that change no number: they word errors or write logs, and are not followed
-BOUNDARY = frozenset({"usaav.config.problems", "usaav.digests", "usaav.errors", "usaav.joblog"})
+#: modules that change no result: they word errors, write logs, or list what there is; they are not followed
+BOUNDARY = frozenset(
+    {
+        "usaav.claims.names",
+        "usaav.config.problems",
+        "usaav.digests",
+        "usaav.errors",
+        "usaav.figures.names",
+        "usaav.films.names",
+        "usaav.joblog",
+    }
+)
 
 
 def digest(*entries: str | Path) -> str:

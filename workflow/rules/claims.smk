@@ -5,6 +5,8 @@ Output: results/claims/<claim>.csv, and results/claims.csv and .html with all of
 The target `verify` fails when a claim does not hold.
 """
 
+CHECK = Path(workflow.source_path("../scripts/check.py"))
+
 
 localrules:
     claims,
@@ -32,8 +34,8 @@ rule check:
         runtime=lambda wildcards, attempt: reading(SETTINGS.claims[wildcards.claim], attempt).runtime,
         gpu=0,
     params:
-        claim=lambda wildcards: plain(SETTINGS.claims[wildcards.claim]),
-        source=digest(Path(workflow.source_path("../scripts/check.py"))),
+        claim=lambda wildcards: SETTINGS.claims[wildcards.claim].model_dump(),
+        source=lambda wildcards: digest(CHECK, f"usaav.claims.{SETTINGS.claims[wildcards.claim].check}"),
     script:
         "../scripts/check.py"
 

@@ -4,7 +4,6 @@ Nothing is decided here: which experiments, cases, figures, films and claims the
 and what a job does says the package.
 """
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -45,16 +44,6 @@ def simulations_of(experiments):
 def reading(spec, attempt):
     """The needs of a job that reads all data of the experiments that a figure, film or claim names."""
     return needs.of_reading(cases_of(spec.experiments), attempt)
-
-
-def plain(spec):
-    """The settings of a figure, film or claim as a dict, in which 9 and 9.0 are the same."""
-    return json.loads(spec.model_dump_json(), parse_float=lambda text: shortest(float(text)))
-
-
-def shortest(number):
-    """The whole number that a float is, or the float."""
-    return int(number) if number.is_integer() else number
 
 
 def caption_of(kind, name):

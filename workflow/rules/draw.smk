@@ -39,7 +39,7 @@ rule draw:
         runtime=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).runtime,
         gpu=0,
     params:
-        figure=lambda wildcards: plain(SETTINGS.figures[wildcards.figure]),
+        figure=lambda wildcards: SETTINGS.figures[wildcards.figure].model_dump(),
         caption=lambda wildcards, output: caption_of("figures", wildcards.figure),
         source=lambda wildcards: digest(DRAW, f"usaav.figures.{SETTINGS.figures[wildcards.figure].draw}"),
     script:

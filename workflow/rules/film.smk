@@ -39,7 +39,7 @@ rule film:
         runtime=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).runtime,
         gpu=0,
     params:
-        film=lambda wildcards: plain(SETTINGS.films[wildcards.film]),
+        film=lambda wildcards: SETTINGS.films[wildcards.film].model_dump(),
         caption=lambda wildcards, output: caption_of("films", wildcards.film),
         source=lambda wildcards: digest(FILM, f"usaav.films.{SETTINGS.films[wildcards.film].draw}"),
     script:

@@ -22,7 +22,7 @@ from usaav.config.label_models import LabelLaw
 from usaav.config.law_models import TokenLaw, UniformPoints
 from usaav.config.problems import nearest
 from usaav.config.time_models import DEFAULT_SNAPSHOTS, Snapshots, Times, one_or_list
-from usaav.config.values import Count, Faults, Number, Positive, Spec, faults, listed, spells_null
+from usaav.config.values import Count, Faults, Number, Positive, Spec, faults, listed, shortest, spells_null
 from usaav.figures import names as drawings
 from usaav.films import names as films
 
@@ -201,7 +201,7 @@ class Product(Spec):
     """What figures, films and claims have in common."""
 
     experiments: Names = Field(description="Experiments whose data it uses.")
-    options: dict[str, Any] = Field(
+    options: Annotated[dict[str, Any], BeforeValidator(shortest)] = Field(
         default={}, description="Options of the function, as its documentation lists them."
     )
 

@@ -89,6 +89,19 @@ def listed(value: Any) -> Any:
     return [value]
 
 
+def shortest(value: Any) -> Any:
+    """`value` with each number in it spelt one way: 9.0 and "9" become 9, "1e-9" becomes 1e-9."""
+    if isinstance(value, Mapping):
+        return {key: shortest(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [shortest(entry) for entry in value]
+    try:
+        number = _number(value)
+    except PydanticCustomError:
+        return value  # no number, or none that a setting may have
+    return int(number) if number.is_integer() else number
+
+
 def spells_null(value: Any) -> bool:
     """Whether a setting is empty: null, or a command-line string that says so."""
     return value is None or (isinstance(value, str) and value.strip().lower() in {"", "null", "none", "~"})
