@@ -1,16 +1,41 @@
-"""Text files that appear whole or not at all."""
+"""Files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from usaav.errors import DataError
 
 
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary name in the folder of `path`; when the block ends, that file takes its place.
+
+    Folders above it are made. When the block fails, nothing is left behind.
+
+    Raises
+    ------
+    DataError
+        The folder or the file can't be written.
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(target)
+    except OSError as error:
+        raise DataError(f"{target}: can't write ({error}); check free space and permissions") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
 def write_text(path: Path | str, text: str) -> None:
-    """Write `text` (UTF-8, line ends as they are) under a temporary name in the same folder, then rename it.
+    """Write `text` (UTF-8, line ends as they are), all or nothing.
 
     Parameters
     ----------
@@ -24,13 +49,5 @@ def write_text(path: Path | str, text: str) -> None:
     DataError
         The folder or the file can't be written.
     """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
-        temporary.replace(target)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise DataError(f"{target}: can't write ({error}); check free space and permissions") from error

@@ -39,11 +39,12 @@ def draw_band(axes: Axes, table: pd.DataFrame, column: str, look: Look, floor: f
     values = wide.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise DataError(f"column {column}: values are missing at some times or seeds; measure the runs again")
-    values = np.maximum(values, floor)
     times = wide.index.to_numpy(dtype=np.float64)
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
+    # the floor is for the drawing alone: quartiles are those of the values
+    low, middle, high = np.maximum(np.quantile(values, [0.25, 0.5, 0.75], axis=1), floor)
     axes.fill_between(times, low, high, color=look.color, alpha=0.22, linewidth=0.0)
-    axes.plot(times, values.max(axis=1), color=look.color, linewidth=0.6, linestyle=look.line, alpha=0.9)
+    largest = np.maximum(values.max(axis=1), floor)
+    axes.plot(times, largest, color=look.color, linewidth=0.6, linestyle=look.line, alpha=0.9)
     (line,) = axes.plot(times, middle, color=look.color, linestyle=look.line)
     return line
 

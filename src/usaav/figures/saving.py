@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from usaav.errors import DataError
 from usaav.figures.style import DOTS_PER_INCH, applied
+from usaav.whole_files import replacing
 
 # matplotlib puts in its version and the date; both would change the bytes and say nothing about the figure
 _NO_METADATA: dict[str, dict[str, Any]] = {
@@ -26,16 +25,6 @@ def save(figure: Figure, pdf: str | Path, png: str | Path) -> None:
     DataError
         A file cannot be written.
     """
-    for path, kind in ((Path(pdf), "pdf"), (Path(png), "png")):
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with applied():
-                figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_METADATA[kind])
-            temporary.replace(path)
-        except OSError as error:
-            raise DataError(
-                f"{path}: can't write ({error}); check free space and permissions, then run again"
-            ) from error
-        finally:
-            temporary.unlink(missing_ok=True)
+    for path, kind in ((pdf, "pdf"), (png, "png")):
+        with replacing(path) as temporary, applied():
+            figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_METADATA[kind])

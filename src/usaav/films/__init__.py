@@ -67,5 +67,5 @@ def write_film(
             pictures.append(scene.picture(index))
             if progress is not None:
                 progress(0, (index + 1) / scene.length)
-    write_gif(pictures, Path(gif))
-    write_mp4(pictures, Path(mp4))
+    write_gif(pictures, gif)
+    write_mp4(pictures, mp4)

@@ -5,8 +5,6 @@ Each name is a module of this package with a function ``scene(sources, **options
 
 #: film function -> the options it takes
 FILM_OPTIONS: dict[str, tuple[str, ...]] = {
-    "metastability": ("select", "seed"),
-    "overview": ("select", "seed"),
-    "targets": ("seed", "select"),
+    "overview": ("seed", "select"),
 }
 FILM_NAMES = tuple(FILM_OPTIONS)
