@@ -31,6 +31,8 @@ from usaav.flow import vector_width  # noqa: F401  must run before numba is impo
 
 from numba import njit  # isort: skip
 
+from usaav.flow.dormand_prince import E3, E5
+
 Array = NDArray[np.float64]
 
 #: tokens that one compiled call works through; fixed, so that sums do not depend on the number of threads
@@ -150,6 +152,21 @@ class SpectralField:
             len(tokens),
         )
         return out
+
+    def displaced(self, tokens: Array, stages: Array, weights: Array, size: float) -> Array:
+        """As :func:`usaav.flow.dormand_prince.displaced`, without passes over temporaries."""
+        out = np.empty_like(tokens)
+        self._moments.each_chunk(
+            lambda rows: _displaced(tokens[rows], stages[:, rows], weights, size, out[rows]), len(tokens)
+        )
+        return out
+
+    def largest_error(self, stages: Array, size: float) -> float:
+        """As :func:`usaav.flow.dormand_prince.largest_error`."""
+        angles = self._moments.each_chunk(
+            lambda rows: _largest_error(stages[:, rows], E5, E3), stages.shape[1]
+        )
+        return abs(size) * float(np.max(angles))
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """``sum_ij w_i w_j exp(beta (<z_i, z_j> - 1))``, from the moments alone."""
@@ -303,3 +320,44 @@ def _sphere_velocity(tokens, start, step, lag, slope, g_re, g_im, out):  # type:
             out[first + b, 0] = fx[b] - radial * x[b]
             out[first + b, 1] = fy[b] - radial * y[b]
             out[first + b, 2] = fz[b] - radial * z[b]
+
+
+@njit(fastmath={"contract"}, error_model="numpy", nogil=True, cache=True)
+def _displaced(tokens, stages, weights, size, out):  # type: ignore[no-untyped-def]
+    count, dim = tokens.shape
+    for i in range(count):
+        for k in range(dim):
+            out[i, k] = tokens[i, k]
+    for s in range(len(weights)):
+        factor = size * weights[s]
+        if factor != 0.0:
+            for i in range(count):
+                for k in range(dim):
+                    out[i, k] += factor * stages[s, i, k]
+    for i in range(count):
+        square = 0.0
+        for k in range(dim):
+            square += out[i, k] * out[i, k]
+        scale = 1.0 / math.sqrt(square)
+        for k in range(dim):
+            out[i, k] *= scale
+
+
+@njit(fastmath={"contract"}, error_model="numpy", nogil=True, cache=True)
+def _largest_error(stages, fifth_weights, third_weights):  # type: ignore[no-untyped-def]
+    n_stages, count, dim = stages.shape
+    largest = 0.0
+    for i in range(count):
+        fifth = third = 0.0
+        for k in range(dim):
+            a = b = 0.0
+            for s in range(n_stages):
+                a += fifth_weights[s] * stages[s, i, k]
+                b += third_weights[s] * stages[s, i, k]
+            fifth += a * a
+            third += b * b
+        scale = math.sqrt(fifth + 0.01 * third)
+        angle = fifth / scale if scale > 0.0 else scale
+        if not angle <= largest:  # also true for NaN, which must not pass
+            largest = angle
+    return largest

@@ -29,7 +29,7 @@ _SAMPLE = 64
 
 def tolerance_for(rtol: float) -> float:
     """Absolute tolerance of the field (in units of ``exp(beta)``) that a step tolerance `rtol` asks for."""
-    return max(1e-15, min(1e-12, 1e-3 * rtol))
+    return max(1e-15, min(1e-10, 1e-3 * rtol))
 
 
 def crossover(beta: float, dim: int, rtol: float) -> int:
@@ -79,10 +79,16 @@ class SpectralSystem(BaseSystem):
         """See :class:`usaav.flow.systems.System`."""
         if not self.spectral:
             return self._direct.step(tokens, masses, velocity, size, tolerance)
+        field = self._field
         new, error = dormand_prince.step(
-            lambda point: self._field.velocity(point, masses), tokens, velocity, size
+            lambda point: field.velocity(point, masses),
+            tokens,
+            velocity,
+            size,
+            field.displaced,
+            field.largest_error,
         )
-        return new, self._field.velocity(new, masses) if error <= tolerance else velocity, error
+        return new, field.velocity(new, masses) if error <= tolerance else velocity, error
 
     def neighbours(
         self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
