@@ -57,13 +57,17 @@ def test_each_experiment_has_one_table(tmp_path):
         Sources.of_files(["a"], [], [tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
-def test_a_dataset_without_settings_is_refused(tmp_path, small_results):
+def test_a_dataset_without_fitting_settings_is_refused(tmp_path):
     import xarray as xr
 
     path = tmp_path / "bare.nc"
     xr.Dataset({"x": ("x", [1.0])}).to_netcdf(path)
     with pytest.raises(DataError, match="no attribute `settings`"):
         list(Sources.of_files(["a"], [path]).stored)
+    old = tmp_path / "old.nc"
+    xr.Dataset({"x": ("x", [1.0])}, attrs={"settings": "{}"}).to_netcdf(old)
+    with pytest.raises(DataError, match=r"old\.nc: settings of another version"):
+        list(Sources.of_files(["a"], [old]).stored)
 
 
 def test_the_experiments_of_the_datasets_can_be_listed(sources_of):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from usaav import datasets as _datasets
 from usaav.config.cases import Case
-from usaav.errors import DataError
+from usaav.errors import ConfigError, DataError
 from usaav.figures.style import number
 from usaav.kernels import Kernel, kernel
 
@@ -315,7 +315,12 @@ def _case_of(path: Path) -> Case:
         ) from error
     if text is None:
         raise DataError(f"{path}: no attribute `settings`; delete the file and run snakemake again")
-    return Case.from_json(str(text))
+    try:
+        return Case.from_json(str(text))
+    except ConfigError as error:
+        raise DataError(
+            f"{path}: settings of another version ({error}); delete the file and run snakemake again"
+        ) from error
 
 
 def _reader(path: Path) -> Callable[[], xr.Dataset]:
