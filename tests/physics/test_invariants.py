@@ -188,7 +188,7 @@ def test_the_clock_lands_exactly(beta: float) -> None:
     times = [0.0, 1e-7, 0.1, 0.1 + 2e-16, 0.3, 1.0, 1e10, 1e10 + 4e-6, 1e17, 1e300]
     shown = []
     start = examples.tokens(7, 3, 0)
-    run = adaptive._Run(system, adaptive.Clusters(start, 1e-3, system.bend), adaptive.Options())
+    run = adaptive._Run(system, adaptive.Clusters(start, 1e-3), adaptive.Options())
     for time in times:
         run.advance_to(time)
         shown.append((run.clock.time, run.clock.until(time)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ _NEAR = 1e-3
 # the crossing of the reported angle is watched for while there are this few clusters (later merges are the
 # ones whose times matter)
 _FEW = 32
+# crossings are located to this part of an e-fold of the distance, in so many trials (three are usual)
+_CROSSED = 1e-12
+_MOST_TRIALS = 12
 # a step that moves no token by this angle and is still too large for the tolerance can't be resolved in
 # float64
 _SMALLEST_MOVE = 1e-15
@@ -91,11 +95,20 @@ def integrate(
     SimulationError
         Non-finite state, step underflow, or too many steps; the message names tau and beta.
     """
-    run = _Run(system, Clusters(tokens, options.merge_angle, system.bend), options)
+    run = _Run(system, Clusters(tokens, options.merge_angle), options)
     for index, time in enumerate(times):
         run.advance_to(float(time))
         observe(index, run.clusters)
     return run.clusters, run.steps
+
+
+class _Step(NamedTuple):
+    """An accepted step: where it began, and its size in internal time."""
+
+    clock: Clock
+    tokens: Array
+    velocity: Array
+    size: float
 
 
 class _Run:
@@ -108,6 +121,7 @@ class _Run:
         self.size = 0.0
         self.cap = math.inf
         self.until_look = 0
+        self.last: _Step | None = None
         self._look()
         self.size = self._natural_size()
 
@@ -138,6 +152,7 @@ class _Run:
         if error > tolerance:
             self.size = size * min(factor, _SAFETY)
             return
+        self.last = _Step(self.clock.copy(), clusters.tokens, self.velocity, size)
         if size == remaining:
             self.clock.set(time)
         else:
@@ -158,7 +173,11 @@ class _Run:
         seen = self._see()
         while self._merge(seen):
             self._refresh()
+            self.last = None  # its rows are others
             seen = self._see()
+        if seen.widest < self.options.merge_tolerance**2:
+            self._rest()
+            return
         self.cap = _STABLE / seen.fastest if seen.fastest > 0.0 else math.inf
         drift = seen.unit_shift - self.system.shift
         if abs(drift) > _DRIFT:
@@ -176,14 +195,39 @@ class _Run:
     def _see(self) -> Neighbours:
         clusters, options = self.clusters, self.options
         few = len(clusters) <= _FEW
-        report = 2.0 * math.sin(0.5 * options.merge_angle) if few else options.merge_tolerance
+        report = clusters.wanted if few else options.merge_tolerance**2
         seen = self.system.neighbours(
-            clusters.tokens, clusters.masses, self.velocity, max(_NEAR, report) ** 2, report**2
+            clusters.tokens, clusters.masses, self.velocity, max(_NEAR**2, report), report
         )
         if few:
             rates = seen.rates * self.system.rate
-            clusters.note_crossings(seen.pairs, seen.squares, rates, self.clock)
+            clusters.note_crossings(seen.pairs, seen.squares, rates, self.clock, self._locate)
         return seen
+
+    def _locate(self, i: int, j: int) -> Clock | None:
+        """When rows i and j crossed the reported angle, if that was within the last step.
+
+        Newton's method on the logarithm of the distance, for the size of the step that would end there.
+        """
+        clusters, last = self.clusters, self.last
+        if last is None or _approach(last.tokens, last.velocity, i, j)[0] <= clusters.wanted:
+            return None
+        size, tokens, velocity = last.size, clusters.tokens, self.velocity
+        for _ in range(_MOST_TRIALS):
+            square, rate = _approach(tokens, velocity, i, j)
+            if rate <= 0.0:
+                return None
+            change = 0.5 * math.log(square / clusters.wanted) / rate
+            size = min(max(size + change, 0.0), last.size)
+            if abs(change) * rate < _CROSSED:
+                break
+            tokens, velocity, _ = self.system.step(
+                last.tokens, clusters.masses, last.velocity, size, math.inf
+            )
+            self.steps += 1
+        crossing = last.clock.copy()
+        crossing.advance(size / self.system.rate)
+        return crossing
 
     def _merge(self, seen: Neighbours) -> bool:
         """Merge what was seen to meet; whether anything has changed.
@@ -195,16 +239,19 @@ class _Run:
             self.system.keep(clusters.condense(seen.groups))
             self.system.review(len(clusters))
             return True
-        if seen.widest < options.merge_tolerance**2 and self.system.needs_labels:
-            # a consensus has no dynamics left: labels that couple differently can no longer part its tokens
-            self.system.keep(clusters.condense(np.zeros(len(clusters), dtype=np.int64)))
-            return True
         meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
         if meeting.any():
             kept = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, self.system.rate)
             self.system.keep(kept)
             return True
         return self.system.review(len(clusters))
+
+    def _rest(self) -> None:
+        """Stop: a consensus has no dynamics left, though labels that couple differently may not merge."""
+        tokens = self.clusters.tokens
+        mean = tokens[0] + self.clusters.masses @ (tokens - tokens[0])
+        self.clusters.tokens = np.tile(mean / np.linalg.norm(mean), (len(tokens), 1))
+        self.velocity, self.speed = np.zeros_like(tokens), 0.0
 
     def _refresh(self) -> None:
         self.velocity = self.system.velocity(self.clusters.tokens, self.clusters.masses)
@@ -229,6 +276,13 @@ class _Run:
             raise SimulationError(
                 f"more than {self.options.max_steps} steps {where}: raise rtol or shorten the run"
             )
+
+
+def _approach(tokens: Array, velocity: Array, i: int, j: int) -> tuple[float, float]:
+    """Squared distance of two rows and the rate ``-d log(distance)/ds`` at which they come closer."""
+    gap = tokens[j] - tokens[i]
+    square = float(gap @ gap)
+    return square, -float(gap @ (velocity[j] - velocity[i])) / square if square > 0.0 else 0.0
 
 
 def _largest(velocity: Array) -> float:

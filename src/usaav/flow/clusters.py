@@ -8,11 +8,11 @@ rate inside a cluster, which is what makes exponentially long plateaus affordabl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expi
 
 from usaav.flow.clock import Clock
 
@@ -31,7 +31,8 @@ class Merge:
     Attributes
     ----------
     time
-        tau at which the pair crossed the reported angle (not the far smaller merge tolerance).
+        tau at which the pair crossed the reported angle (not the far smaller merge tolerance); for unions, at
+        which their parts first did.
     first, second
         Names of the clusters: the smallest token index of each; `first` is the smaller and names the union.
     mass_first, mass_second
@@ -75,8 +76,6 @@ class Clusters:
         Unit rows in gauge coordinates at tau = 0.
     angle
         The reported angle (radians): when a pair crosses it is the time of its merge.
-    bend
-        How the contraction rate of a close pair depends on its chord c: as ``exp(-bend c^2)``.
 
     Attributes
     ----------
@@ -92,11 +91,13 @@ class Clusters:
         The merges so far, in the order of detection.
     unrecorded
         Number of merges that :meth:`condense` made and that are not among them.
+    wanted
+        Squared chord of the reported angle.
     """
 
-    def __init__(self, tokens: Array, angle: float, bend: float) -> None:
+    def __init__(self, tokens: Array, angle: float) -> None:
         n = len(tokens)
-        self._angle, self._bend = angle, bend
+        self.wanted = (2.0 * math.sin(0.5 * angle)) ** 2
         self.tokens = tokens.copy()
         self.masses = np.full(n, 1.0 / n)
         self.names: Index = np.arange(n)
@@ -105,23 +106,41 @@ class Clusters:
         self.unrecorded = 0
         self._births: Index = np.zeros(n, dtype=np.int64)
         self._moments: list[_Moment | None] = [_Moment(Clock(), self.names, tokens.copy())]
+        # by names: when a pair crossed the reported angle, and when the last merge of a cluster did
         self._crossings: dict[tuple[int, int], Clock] = {}
+        self._formed: dict[int, Clock] = {}
 
     def __len__(self) -> int:
         """Number of clusters."""
         return len(self.tokens)
 
-    def note_crossings(self, pairs: Index, squares: Array, rates: Array, clock: Clock) -> None:
+    def note_crossings(
+        self,
+        pairs: Index,
+        squares: Array,
+        rates: Array,
+        clock: Clock,
+        locate: Callable[[int, int], Clock | None],
+    ) -> None:
         """Note when `pairs`, all that are now nearer than the reported angle, came to be so.
 
         Long before a pair merges its distance has fallen below the error tolerance, and with it the accuracy
         of its logarithm; at the crossing itself both are sound. A pair that has parted again is forgotten.
-        `rates`: contraction per tau.
+
+        Parameters
+        ----------
+        pairs, squares, rates
+            Rows, squared chords and contraction rates per tau.
+        clock
+            Now.
+        locate
+            Tells when two rows crossed the angle, or None if that was before the last step: then the present
+            rate is reckoned back.
         """
         noted = {}
-        for (i, j), square, rate in zip(pairs, squares, rates, strict=True):
+        for (i, j), square, rate in zip(pairs.tolist(), squares, rates, strict=True):
             names = (int(self.names[i]), int(self.names[j]))
-            noted[names] = self._crossings.get(names) or self._crossing(clock, square, rate)
+            noted[names] = self._crossings.get(names) or locate(i, j) or self._reckon(clock, square, rate)
         self._crossings = noted
 
     def merge(self, pairs: Index, velocities: Array, clock: Clock, rate: float) -> Index:
@@ -153,9 +172,9 @@ class Clusters:
                 self.merges.append(self._event(i, j, velocities, clock, rate))
                 self._join(i, j, velocities)
                 parent[j], alive[j] = i, False
+                self._births[i] = len(self._moments)
         roots = np.array([_root(parent, row) for row in range(len(self))])
         keep = np.flatnonzero(alive)
-        self._births[roots[~alive]] = len(self._moments)
         new_row = np.cumsum(alive) - 1
         self.members = new_row[roots[self.members]]
         self.tokens, self.masses = self.tokens[keep], self.masses[keep]
@@ -202,36 +221,49 @@ class Clusters:
 
     def _event(self, i: int, j: int, velocities: Array, clock: Clock, rate: float) -> Merge:
         names = (int(self.names[i]), int(self.names[j]))
+        chord = self.tokens[j] - self.tokens[i]
+        square = float(chord @ chord)
         crossing = self._crossings.get(names)
         if crossing is None:
-            chord = self.tokens[j] - self.tokens[i]
-            square = float(chord @ chord)
             closing = -float(chord @ (velocities[j] - velocities[i]))
-            crossing = self._crossing(clock, square, closing / square * rate if square > 0.0 else 0.0)
-        self._crossings = {pair: when for pair, when in self._crossings.items() if not set(pair) & set(names)}
-        start = self._moments[max(self._births[i], self._births[j])]
-        if start is None:
-            time, duration, before = max(0.0, crossing.time), math.nan, math.nan
-        else:
-            duration = max(0.0, crossing.since(start.clock))
-            time = max(start.clock.time, crossing.time)
-            rows = [int(np.flatnonzero(start.names == name)[0]) for name in names]
-            before = angle_between(start.tokens[rows[0]], start.tokens[rows[1]])
+            crossing = self._reckon(clock, square, closing / square * rate if square > 0.0 else 0.0)
+        # no cluster merges before it was formed
+        crossing = _latest(Clock(), crossing, *(self._formed[name] for name in names if name in self._formed))
+        self._formed[names[0]] = crossing
+        self._inherit(*names)
         masses = float(self.masses[i]), float(self.masses[j])
-        return Merge(time, *names, *masses, duration, before)
+        born = max(self._births[i], self._births[j])
+        if born == len(self._moments):  # one of them is as old as this very look
+            return Merge(crossing.time, *names, *masses, 0.0, angle_between(self.tokens[i], self.tokens[j]))
+        start = self._moments[born]
+        if start is None:
+            return Merge(crossing.time, *names, *masses, math.nan, math.nan)
+        rows = [int(np.flatnonzero(start.names == name)[0]) for name in names]
+        before = angle_between(start.tokens[rows[0]], start.tokens[rows[1]])
+        return Merge(crossing.time, *names, *masses, max(0.0, crossing.since(start.clock)), before)
 
-    def _crossing(self, clock: Clock, square: float, rate: float) -> Clock:
-        """When a pair at squared chord `square`, contracting at `rate`, was at the reported angle; else now.
+    def _inherit(self, first: int, second: int) -> None:
+        """The union, named `first`, was near another cluster as soon as one of its two parts was."""
+        inherited: dict[tuple[int, int], Clock] = {}
+        for pair, when in self._crossings.items():
+            one, other = sorted(first if name == second else name for name in pair)
+            known = inherited.get((one, other))
+            if one != other and (known is None or when.since(known) < 0.0):
+                inherited[one, other] = when
+        self._crossings = inherited
 
-        At the rate ``r exp(-bend c^2)`` the chord c shrinks from C in the time ``(Ei(bend C^2) - Ei(bend
-        c^2)) / (2 r)``, which for small ``bend C^2`` is ``log(C/c)/r``.
-        """
+    def _reckon(self, clock: Clock, square: float, rate: float) -> Clock:
+        """When a pair now at squared chord `square`, always contracting at `rate`, crossed the angle."""
         crossing = clock.copy()
-        wanted = (2.0 * math.sin(0.5 * self._angle)) ** 2
-        if 0.0 < square < wanted and rate > 0.0:
-            integral = float(expi(self._bend * wanted) - expi(self._bend * square))
-            crossing.advance(-0.5 * integral * math.exp(-self._bend * square) / rate)
+        if 0.0 < square < self.wanted and rate > 0.0:
+            crossing.advance(-0.5 * math.log(self.wanted / square) / rate)
         return crossing
+
+
+def _latest(first: Clock, *others: Clock) -> Clock:
+    for other in others:
+        first = other if other.since(first) > 0.0 else first
+    return first
 
 
 def _root(parent: Index, row: int) -> int:

@@ -112,16 +112,6 @@ class System(Protocol):
         """Internal time per tau."""
         ...
 
-    @property
-    def needs_labels(self) -> bool:
-        """Whether the weight depends on labels, so that close tokens may part again."""
-        ...
-
-    @property
-    def bend(self) -> float:
-        """How the contraction rate of a close pair depends on its chord c: as ``exp(-bend c^2)``."""
-        ...
-
     def keep(self, rows: Index) -> None:
         """Go on with these rows only (after a merge)."""
         ...
@@ -171,23 +161,9 @@ class BaseSystem:
         return self.interaction.beta
 
     @property
-    def needs_labels(self) -> bool:
-        """Whether the weight depends on labels."""
-        return self.interaction.labels is not None
-
-    @property
     def rate(self) -> float:
         """Internal time per tau."""
         return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
-
-    @property
-    def bend(self) -> float:
-        """See :class:`System`.
-
-        Two clusters: ``-d log(c)/ds = (1 - c^2/4) exp(-beta c^2/2)``. With softmax the denominators undo part
-        of the second factor; how much depends on the masses, so it is left out.
-        """
-        return 0.25 if self._unscaled else 0.25 + 0.5 * self.beta
 
     @property
     def _unscaled(self) -> bool:

@@ -25,11 +25,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "mode_phase": (("run", "time", "degree"), "phase of the mode on the circle (0 on the sphere)", "rad"),
     "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
-    "unrecorded_merges": (
-        ("run",),
-        "merges made in bulk and not listed: among very many tokens, or of a consensus of unlike labels",
-        "1",
-    ),
+    "unrecorded_merges": (("run",), "merges among very many tokens, made in bulk and not listed", "1"),
     "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
     "merge_first": (("run", "merge"), "smallest token index of the first cluster; -1: no such merge", "1"),
     "merge_second": (("run", "merge"), "smallest token index of the second cluster; -1: no such merge", "1"),
