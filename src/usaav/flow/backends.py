@@ -1,16 +1,15 @@
-"""Which engine computes: the one place that turns a backend's name into a system.
+"""Which engine computes: the one place that knows what is installed and turns a backend's name into a system.
 
-And that knows what is installed.
+Nothing compiled is imported before it is chosen, so that the plain engine works where numba does not.
 """
 
 from __future__ import annotations
 
 import logging
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Literal
 
 from usaav.errors import BackendError, ConfigError
-from usaav.flow.spectral_system import SpectralSystem, crossover
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction, System, is_built_in
 from usaav.kernels.profiles import Exponential
 
@@ -65,6 +64,8 @@ def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int],
         return "direct"
     if why_not is not None:
         raise ConfigError(f"field = spectral: {why_not}; use field auto or direct")
+    from usaav.flow.spectral_system import crossover
+
     enough = field == "spectral" or n_tokens >= crossover(interaction.beta, dim, rtol)
     return "spectral" if enough else "direct"
 
@@ -74,6 +75,8 @@ def make_system(
 ) -> System:
     """The right-hand side on a backend and field that :func:`choose` and :func:`choose_field` returned."""
     if field == "spectral":
+        from usaav.flow.spectral_system import SpectralSystem, crossover
+
         return SpectralSystem(interaction, dim, rtol, crossover(interaction.beta, dim, rtol), threads)
     return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
 
@@ -89,8 +92,6 @@ def _why_not_spectral(interaction: Interaction, dim: int) -> str | None:
 
 
 def _why_not_compiled(interaction: Interaction, n_tokens: int) -> str | None:
-    if find_spec("numba") is None:
-        return "numba is not installed"
     if not is_built_in(interaction.kernel):
         return f"the compiled engine knows no profile {type(interaction.kernel.profile).__name__}"
     if interaction.labels is not None and n_tokens > LARGEST_MATRIX:
@@ -98,4 +99,8 @@ def _why_not_compiled(interaction: Interaction, n_tokens: int) -> str | None:
             f"the compiled engine stores label weights as a matrix, at most for {LARGEST_MATRIX} tokens, "
             f"not {n_tokens}"
         )
+    try:
+        import_module("usaav.flow.compiled")
+    except ImportError as error:
+        return f"numba can't be imported ({error})"
     return None

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from usaav.errors import ConfigError
-from usaav.flow.spectral import Moments
+from usaav.errors import BackendError, ConfigError
 
 Array = NDArray[np.float64]
 
@@ -24,6 +23,8 @@ class ModeAmplitudes:
     ------
     ConfigError
         Another dimension.
+    BackendError
+        numba, which the sums are compiled with, can't be imported.
     """
 
     def __init__(self, degrees: int, dim: int) -> None:
@@ -31,6 +32,10 @@ class ModeAmplitudes:
             raise ConfigError(
                 f"mode_degrees: amplitudes are computed in dimensions 2 and 3, not {dim}; set 0"
             )
+        try:
+            from usaav.flow.spectral import Moments
+        except ImportError as error:
+            raise BackendError(f"mode_degrees: amplitudes need numba ({error}); set 0") from error
         self._dim = dim
         self._moments = Moments(degrees, dim)
 
