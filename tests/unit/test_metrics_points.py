@@ -16,6 +16,7 @@ import usaav
 from usaav import metrics
 from usaav.errors import DataError
 from usaav.kernels import Kernel
+from usaav.metrics import clusters
 
 TURN = 2.0 * np.pi
 
@@ -38,13 +39,13 @@ def tight_cloud(n, dim, size, seed=0):
     return unit(unit(rng.standard_normal(dim)) + size * rng.standard_normal((n, dim)))
 
 
-clouds = st.builds(random_tokens, st.integers(1, 12), st.integers(2, 5), st.integers(0, 10_000))
+random_clouds = st.builds(random_tokens, st.integers(1, 12), st.integers(2, 5), st.integers(0, 10_000))
 
 
 # ------------------------------------------------------------------ Dirac distance
 
 
-@given(clouds)
+@given(random_clouds)
 def test_dirac_distance_is_that_of_the_mean(tokens):
     mean = np.linalg.norm(tokens.mean(axis=0))
     assert metrics.dirac_distance(tokens) == pytest.approx(math.sqrt(max(0.0, 2.0 * (1.0 - mean))), abs=3e-8)
@@ -94,7 +95,7 @@ def test_geodesic_dirac_distance_is_the_least_over_all_points(n, dim, seed):
     assert found**2 >= best - 1e-4
 
 
-@given(clouds)
+@given(random_clouds)
 def test_geodesic_distance_is_between_the_chordal_one_and_pi_half_times_it(tokens):
     chordal, geodesic = (metrics.dirac_distance(tokens, geodesic=flag) for flag in (False, True))
     assert chordal - 1e-9 <= geodesic <= math.pi / 2.0 * chordal + 1e-9
@@ -146,7 +147,7 @@ def naive_components(tokens, angle):
     return np.sort(np.unique(marks, return_counts=True)[1])[::-1]
 
 
-@given(clouds, st.floats(0.01, 3.14))
+@given(random_clouds, st.floats(0.01, 3.14))
 def test_cluster_sizes_are_those_of_the_graph(tokens, angle):
     assert metrics.cluster_sizes(tokens, angle).tolist() == naive_components(tokens, angle).tolist()
 
@@ -167,11 +168,28 @@ def test_a_chain_is_one_cluster():
     assert metrics.cluster_sizes(chain, angle=0.08).tolist() == [1] * 5
 
 
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0.005, 0.2))
+def test_large_clouds_have_the_components_of_small_ones(seed, angle):
+    # the ways for many tokens, on clouds that the way for few can check
+    rng = np.random.default_rng(seed)
+    centres = random_tokens(4, 3, seed)[rng.integers(0, 4, 60)]
+    tokens = unit(centres + 0.05 * rng.standard_normal((60, 3)))
+    expected = clusters.components(tokens, angle)
+    chord = 2.0 * math.sin(angle / 2.0)
+    assert clusters._numbered(clusters._by_cubes(tokens, chord)).tolist() == expected.tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clusters, "_FEW", 1)
+        assert clusters.components(tokens, angle).tolist() == expected.tolist()
+
+
 def test_clumps_that_touch_only_away_from_their_first_tokens():
     # two arcs of 0.08 with a gap of 0.015: no first tokens are near, the ends are
     arcs = np.concatenate([np.linspace(0.0, 0.08, 400), np.linspace(0.095, 0.175, 400)])
-    assert metrics.cluster_count(circle(arcs), angle=0.02) == 1
-    assert metrics.cluster_count(circle(arcs), angle=0.014) == 2
+    for angle, count in ((0.02, 1), (0.014, 2)):
+        assert metrics.cluster_count(circle(arcs), angle=angle) == count
+        found = clusters._by_cubes(circle(arcs), 2.0 * math.sin(angle / 2.0))
+        assert len(np.unique(found)) == count
 
 
 def test_cluster_count_of_a_large_collapsed_cloud_makes_no_table_of_pairs():

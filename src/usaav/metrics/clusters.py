@@ -14,6 +14,11 @@ from usaav.metrics.token_data import Data, dataset_tokens, is_data, measured, to
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+#: clouds up to this size are clustered by single linkage, which takes all pairs
+_FEW = 1024
+#: pairs of near tokens, both ways, that are listed one by one
+_MOST_NEIGHBOURS = 10_000_000
+
 
 def cluster_count(data: Data | ArrayLike, angle: float = 0.1) -> Any:
     """Number of connected components of the graph "closer than `angle`".
@@ -68,9 +73,6 @@ def cluster_sizes(data: Data | ArrayLike, angle: float = 0.1) -> Any:
 def components(cloud: Array, angle: float) -> Index:
     """Number of the cluster of each unit row ``(n, d)``, from 0, in the order of their first tokens.
 
-    Tokens of one small cube are one cluster whatever else there is, so pairs are looked at between cubes, not
-    between tokens: a collapsed cloud of a million tokens takes no n^2 pairs.
-
     Raises
     ------
     DataError
@@ -78,9 +80,29 @@ def components(cloud: Array, angle: float) -> Index:
     """
     if not 0.0 < angle <= math.pi:
         raise DataError(f"angle = {angle!r}: expected radians, more than 0 and at most pi")
+    from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial import cKDTree
 
-    chord = 2.0 * math.sin(angle / 2.0)
+    n, chord = len(cloud), 2.0 * math.sin(angle / 2.0)
+    if n == 1:
+        return np.zeros(1, dtype=np.int64)
+    if n <= _FEW:
+        # single linkage cut at the chord: the same components, and the fastest way to few of them
+        return _numbered(fcluster(linkage(cloud, "single"), np.nextafter(chord, 0.0), "distance"))
+    tree = cKDTree(cloud)
+    if tree.count_neighbors(tree, chord) <= _MOST_NEIGHBOURS:
+        return _numbered(_joined(n, tree.query_pairs(chord, output_type="ndarray")))
+    return _numbered(_by_cubes(cloud, chord))
+
+
+def _by_cubes(cloud: Array, chord: float) -> Index:
+    """Components of a large dense cloud.
+
+    Tokens of one small cube are one cluster whatever else there is, so pairs are looked at between cubes, not
+    between tokens: a collapsed cloud of a million tokens takes no n^2 pairs.
+    """
+    from scipy.spatial import cKDTree
+
     # a cube's diagonal stays below the chord
     cubes = np.floor(cloud / (0.999 * chord / math.sqrt(cloud.shape[1])))
     _, first, cube = np.unique(cubes, axis=0, return_index=True, return_inverse=True)
@@ -91,7 +113,7 @@ def components(cloud: Array, angle: float) -> Index:
     open_pairs = near[joined[near[:, 0]] != joined[near[:, 1]]]
     if len(open_pairs):
         joined = _join_by_tokens(cloud, cube, open_pairs, joined, chord)
-    return _numbered(joined[cube])
+    return joined[cube]
 
 
 def _joined(count: int, pairs: Index) -> Index:
@@ -124,9 +146,9 @@ def _join_by_tokens(cloud: Array, cube: Index, pairs: Index, joined: Index, chor
     return joined
 
 
-def _numbered(marks: Index) -> Index:
+def _numbered(marks: NDArray[np.integer[Any]]) -> Index:
     """The same partition, numbered by first occurrence."""
     _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse.reshape(-1)]
+    return np.asarray(rank[inverse.reshape(-1)])

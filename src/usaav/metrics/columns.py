@@ -18,7 +18,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "dirac_distance": ("1", "chordal W2 distance to the nearest Dirac mass, sqrt(2 (1 - |mean token|))"),
     "geodesic_dirac_distance": (
         "rad",
-        "W2 distance to the nearest Dirac mass measured by angles; empty where no tokens are stored",
+        "W2 distance to the nearest Dirac mass measured by angles; only at the first and last stored tokens",
     ),
     "order_parameter": ("1", "length of the mean token"),
     "energy": ("1", "interaction energy E = 1/2 sum_ij w_ij phi(<G_i x_i, G_j x_j>) / n^2"),

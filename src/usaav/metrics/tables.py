@@ -13,7 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from usaav.datasets import open_
-from usaav.errors import DataError
 from usaav.kernels import Exponential, Kernel
 from usaav.metrics.clusters import cluster_count
 from usaav.metrics.columns import describe
@@ -114,9 +113,7 @@ def _times_of(dataset: xr.Dataset, cluster_angle: float) -> pd.DataFrame:
             "seed": np.repeat(dataset["seed"].values, count),
             "time": np.tile(times, runs),
             "dirac_distance": _flat(dataset["dirac_distance"]),
-            "geodesic_dirac_distance": _on_snapshots(
-                dataset, lambda stored: dirac_distance(stored, geodesic=True).values
-            ),
+            "geodesic_dirac_distance": _on_snapshots(dataset, _geodesic_at_the_ends),
             "order_parameter": np.linalg.norm(
                 dataset["mean_token"].transpose("run", "time", "component"), axis=-1
             ).reshape(-1),
@@ -149,6 +146,15 @@ def _on_snapshots(dataset: xr.Dataset, measure: Callable[[xr.Dataset], Array]) -
     laid = np.full((dataset.sizes["run"], len(times)), np.nan)
     laid[:, np.searchsorted(times, stored)] = measure(dataset)
     return laid.reshape(-1)
+
+
+def _geodesic_at_the_ends(dataset: xr.Dataset) -> Array:
+    """Geodesic Dirac distance of the first and the last stored tokens; it takes long, hence NaN between."""
+    tokens = dataset["tokens"].transpose("run", ..., "token", "component")
+    values = np.full(tokens.shape[:2], np.nan)
+    ends = sorted({0, tokens.shape[1] - 1})
+    values[:, ends] = dirac_distance(tokens.values[:, ends], geodesic=True)
+    return values
 
 
 def _clusters_left(dataset: xr.Dataset, times: Array) -> Array:
