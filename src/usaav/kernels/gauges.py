@@ -165,8 +165,11 @@ class Reflections:
     apply_inverse = apply
 
     def _normals(self) -> Array:
-        # T = u0 has the zero normal: its reflection is the identity, which already takes T to u0
-        normal = self.targets - np.eye(self.targets.shape[1])[-1]
+        # T - u0, its last component T_d - 1 without the cancellation that would turn the normal of a target
+        # close to u0; T = u0 has the zero normal: its reflection is the identity, which already takes T to u0
+        normal = self.targets.copy()
+        last, rest = normal[:, -1], np.sum(normal[:, :-1] ** 2, axis=1)
+        normal[:, -1] = np.where(last > 0.0, -rest / (1.0 + np.abs(last)), last - 1.0)
         length = np.linalg.norm(normal, axis=1, keepdims=True)
         unit: Array = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
         return unit
