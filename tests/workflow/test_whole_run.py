@@ -131,13 +131,10 @@ def test_a_damaged_file_stops_its_jobs_by_name_and_no_others(copy) -> None:
 
 def test_verify_fails_when_a_claim_does_and_names_it(copy) -> None:
     assert copy.run("--", "verify").status == 0
-    copy.replace("tiny.yaml", "check: orbit, experiments: [rope], tolerance: 1.0e-2", CLOSER)
-    assert copy.run("--", "claims").status == 0
+    table = copy.results / "claims.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace(",True", ",False", 1), encoding="utf-8")
     outcome = copy.run("--", "verify")
     assert outcome.status != 0
     # what the job says stands before what Snakemake says about it
     told = outcome.text.split("RuleException")[0].split("localrule verify")[1]
-    assert "rope" in told
-
-
-CLOSER = "check: orbit, experiments: [rope], tolerance: 1.0e-15"
+    assert "baseline" in told

@@ -60,7 +60,7 @@ def one_of(names):
     return "|".join(names) or "(?!)"
 
 
-CAPTIONS = Path(workflow.source_path("../report/figure.rst")).parent
+CAPTIONS = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)) / "../report"
 SIMULATION = "results/simulations/{experiment}/{case}.nc"
 
 
