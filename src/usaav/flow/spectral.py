@@ -31,6 +31,7 @@ from usaav.flow import vector_width  # noqa: F401  must run before numba is impo
 
 from numba import njit  # isort: skip
 
+from usaav.flow.compiled import exp2
 from usaav.flow.dormand_prince import E3, E5
 
 Array = NDArray[np.float64]
@@ -360,4 +361,22 @@ def _largest_error(stages, fifth_weights, third_weights):  # type: ignore[no-unt
         angle = fifth / scale if scale > 0.0 else scale
         if not angle <= largest:  # also true for NaN, which must not pass
             largest = angle
+    return largest
+
+
+@njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
+def largest_local_mass(tokens, masses, sample, slope):  # type: ignore[no-untyped-def]
+    """Largest ``sum_j w_j exp2(slope |x_j - y|^2)`` over the rows y of `sample`; tokens ``(n, d)``.
+
+    Masses ``(n,)``.
+    """
+    largest = 0.0
+    for s in range(len(sample)):
+        total = 0.0
+        for i in range(len(tokens)):
+            square = 0.0
+            for k in range(tokens.shape[1]):
+                square += (tokens[i, k] - sample[s, k]) ** 2
+            total += masses[i] * exp2(slope * square)
+        largest = max(largest, total)
     return largest

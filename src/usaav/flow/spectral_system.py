@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from usaav.flow import dormand_prince
 from usaav.flow.cells import group_close
-from usaav.flow.spectral import SpectralField
+from usaav.flow.spectral import SpectralField, largest_local_mass
 from usaav.flow.systems import BaseSystem, CompiledSystem, Interaction, Neighbours
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ class SpectralSystem(BaseSystem):
     def neighbours(
         self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
     ) -> Neighbours:
-        """See :class:`usaav.flow.systems.System`; above a few thousand tokens by cells instead of pairs."""
+        """See :class:`usaav.flow.systems.System`; by cells instead of pairs while there are many."""
         if not self.spectral:
             return self._direct.neighbours(tokens, masses, velocity, near, report)
         none = np.empty(0)
@@ -113,10 +113,6 @@ class SpectralSystem(BaseSystem):
         return 0.5 * self._field.energy(tokens, masses) * self.interaction.energy_unit
 
     def _fastest(self, tokens: Array, masses: Array) -> float:
-        """Bound of the contraction rates: the largest local mass.
-
-        At a sample of tokens spread over the list.
-        """
+        """Bound of the contraction rates: the largest local mass at a sample of tokens."""
         sample = tokens[np.linspace(0, len(tokens) - 1, min(_SAMPLE, len(tokens))).astype(np.int64)]
-        local = [float(np.exp(self.beta * (tokens @ token - 1.0)) @ masses) for token in sample]
-        return max(local)
+        return largest_local_mass(tokens, masses, sample, -0.5 * self.beta / math.log(2.0))
