@@ -170,6 +170,26 @@ def test_merge_metrics_of_one_run_have_no_run_axis(data):
     assert float(metrics.metastability_times(one)) == data["merge_time"].values[0, -1]
 
 
+def test_merges_that_were_made_in_bulk_are_not_known(data):
+    # as in runs of very many tokens: the first three merges not listed, five tokens stored
+    many = data.isel(token=slice(0, 5), merge=slice(3, None)).assign(unrecorded_merges=("run", [3, 3]))
+    many = many.assign_coords(token=np.arange(5))
+    with pytest.raises(DataError, match="settings"):
+        metrics.plateaus(many)
+    many = named(many).assign_attrs(settings=json.dumps({"settings": {"n_tokens": 12}}))
+    table = metrics.plateaus(many).isel(run=0).values
+    assert np.isnan(table[0, 0])
+    assert table[0, 2] == 9
+    assert metrics.metastability_times(many).equals(metrics.metastability_times(data))
+    assert np.isnan(metrics.metastability_times(many, 9).values).all()
+    with pytest.raises(DataError, match="one by one"):
+        metrics.merge_tree(many)
+    rows = time_table([many])
+    assert rows["n_tokens"].unique().tolist() == [12]
+    assert rows["gauge_cluster_count"].isna().tolist()[0]
+    assert event_table([many])["clusters_left"].tolist() == [*range(8, 0, -1)] * 2
+
+
 def test_layers_record_no_merges():
     looped = run(method="layers", step=0.5, times=[0.0, 5.0])
     for metric in (metrics.merge_tree, metrics.plateaus, metrics.metastability_times):

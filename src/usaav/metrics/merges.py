@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from usaav.errors import DataError
+from usaav.metrics.token_data import token_count
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -28,11 +29,28 @@ class Events:
         tau of each.
     first, second : (m,)
         The two clusters, each named by its smallest token.
+    before
+        Number of clusters before the first of these merges.
+    unrecorded
+        Number of earlier merges that were made in bulk, among very many tokens, at times that are not known.
     """
 
     times: Array
     first: Index
     second: Index
+    before: int
+    unrecorded: int
+
+    @property
+    def left(self) -> Index:
+        """Number of clusters after each merge, ``(m,)``."""
+        return self.before - 1 - np.arange(len(self.times))
+
+    def count(self, times: Array) -> Array:
+        """Number of clusters at `times`; NaN before the first merge where earlier ones were not recorded."""
+        done = np.searchsorted(self.times, times, side="right")
+        known = (done > 0) | (self.unrecorded == 0)
+        return np.where(known, self.before - done, np.nan)
 
 
 def run_events(dataset: xr.Dataset) -> list[Events]:
@@ -44,17 +62,28 @@ def run_events(dataset: xr.Dataset) -> list[Events]:
         The run could not record merges: it is not one of method adaptive.
     """
     runs = dataset.sizes.get("run", 1)
+    if dataset.attrs.get("method") != "adaptive":
+        raise DataError("merge events: the data hold none; only runs with method adaptive record them")
+    bulk = np.zeros(runs, dtype=np.int64)
+    if "unrecorded_merges" in dataset:
+        bulk = bulk + dataset["unrecorded_merges"].values
+    before = token_count(dataset) - bulk
     if "merge_time" not in dataset:
-        if dataset.attrs.get("method") != "adaptive":
-            raise DataError("merge events: the data hold none; only runs with method adaptive record them")
         nothing = np.zeros(0, dtype=np.int64)
-        return [Events(np.zeros(0), nothing, nothing)] * runs
+        return [
+            Events(np.zeros(0), nothing, nothing, int(before[run]), int(bulk[run])) for run in range(runs)
+        ]
     columns = [
         dataset[name].transpose(..., "merge").values.reshape(runs, -1)
         for name in ("merge_time", "merge_first", "merge_second")
     ]
     found = [np.isfinite(times) for times in columns[0]]
-    return [Events(*(column[run][there] for column in columns)) for run, there in enumerate(found)]
+    return [
+        Events(
+            *(column[run][there] for column in columns), before=int(before[run]), unrecorded=int(bulk[run])
+        )
+        for run, there in enumerate(found)
+    ]
 
 
 def merge_tree(dataset: xr.Dataset) -> xr.DataArray:
@@ -77,10 +106,12 @@ def merge_tree(dataset: xr.Dataset) -> xr.DataArray:
     Raises
     ------
     DataError
-        `dataset` records no merges.
+        `dataset` records no merges, or not all of them, being of very many tokens.
     """
     events = run_events(dataset)
-    n = dataset.sizes["token"]
+    n = token_count(dataset)
+    if any(event.unrecorded for event in events):
+        raise DataError("merge_tree: the first merges among these many tokens were not recorded one by one")
     most = max((len(event.times) for event in events), default=0)
     table = np.full((len(events), most, 4), np.nan)
     for run, event in enumerate(events):
@@ -121,17 +152,16 @@ def plateaus(dataset: xr.Dataset) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray ``(run, plateau, column)``
-        Columns start, end (tau) and count. The first plateau starts at 0. The end of the last is NaN: the
-        run ended before the plateau did, so its end is not known. All three are NaN where a run has fewer
-        plateaus than others.
+        Columns start, end (tau) and count. The first plateau starts at 0, or at NaN where earlier merges
+        among very many tokens were not recorded. The end of the last is NaN: the run ended before the plateau
+        did, so its end is not known. All three are NaN where a run has fewer plateaus than others.
 
     Raises
     ------
     DataError
         `dataset` records no merges.
     """
-    n = dataset.sizes["token"]
-    rows = [_stretches(event.times, n) for event in run_events(dataset)]
+    rows = [_stretches(event) for event in run_events(dataset)]
     most = max(len(row) for row in rows)
     table = np.stack([np.pad(row, ((0, most - len(row)), (0, 0)), constant_values=np.nan) for row in rows])
     names = ["start", "end", "count"]
@@ -139,11 +169,12 @@ def plateaus(dataset: xr.Dataset) -> xr.DataArray:
     return _per_run(dataset, table, ("plateau", "column"), {"column": names}, "plateaus", long_name)
 
 
-def _stretches(times: Array, n: int) -> Array:
+def _stretches(events: Events) -> Array:
     """Rows (start, end, count); merges at the same time leave no stretch between them."""
-    changes = np.unique(times[times > 0.0])
+    changes = np.unique(events.times[events.times > 0.0])
     starts = np.concatenate([[0.0], changes])
-    counts = n - np.searchsorted(times, starts, side="right")
+    counts = events.before - np.searchsorted(events.times, starts, side="right")
+    starts[0] = np.nan if events.unrecorded else 0.0
     return np.column_stack([starts, np.append(changes, np.nan), counts])
 
 
@@ -160,7 +191,8 @@ def metastability_times(dataset: xr.Dataset, count: int = 1) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray ``(run,)``
-        NaN where the run ended first: the time is not known, only that it is later.
+        NaN where the run ended first: the time is not known, only that it is later. Also where that moment
+        was among the unrecorded merges of very many tokens.
 
     Raises
     ------
@@ -169,13 +201,16 @@ def metastability_times(dataset: xr.Dataset, count: int = 1) -> xr.DataArray:
     """
     if count < 1:
         raise DataError(f"count = {count!r}: expected a number of clusters, at least 1")
-    needed = dataset.sizes["token"] - count
-    times = [
-        0.0 if needed <= 0 else event.times[needed - 1] if len(event.times) >= needed else np.nan
-        for event in run_events(dataset)
-    ]
+    times = [_reached(event, count) for event in run_events(dataset)]
     long_name = f"tau at which {count} cluster(s) are left; NaN: not before the run ended"
     return _per_run(dataset, np.array(times), (), {}, "metastability_times", long_name)
+
+
+def _reached(events: Events, count: int) -> float:
+    needed = events.before - count
+    if needed <= 0:
+        return np.nan if events.unrecorded else 0.0
+    return float(events.times[needed - 1]) if len(events.times) >= needed else np.nan
 
 
 def _per_run(

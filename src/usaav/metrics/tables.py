@@ -19,6 +19,7 @@ from usaav.metrics.columns import describe
 from usaav.metrics.dirac import dirac_distance
 from usaav.metrics.energies import dataset_kernel
 from usaav.metrics.merges import Events, run_events
+from usaav.metrics.token_data import token_count
 from usaav.theory import energy_bound, two_cluster_time
 from usaav.whole_files import write_text
 
@@ -93,7 +94,7 @@ def case_columns(dataset: xr.Dataset) -> dict[str, Any]:
     return {
         "experiment": dataset.attrs.get("experiment", ""),
         "case": dataset.attrs.get("case", ""),
-        "n_tokens": dataset.sizes["token"],
+        "n_tokens": token_count(dataset),
         "dim": dataset.sizes["component"],
         "beta": dataset_kernel(dataset).beta,
         **{key: _plain(value) for key, value in case.get("parameters", {}).items() if key != "dim"},
@@ -161,11 +162,7 @@ def _clusters_left(dataset: xr.Dataset, times: Array) -> Array:
     """Number of clusters of the integrator at each time; NaN for methods that do not merge."""
     if dataset.attrs.get("method") != "adaptive":
         return np.full(dataset.sizes["run"] * len(times), np.nan)
-    left = [
-        dataset.sizes["token"] - np.searchsorted(events.times, times, side="right")
-        for events in run_events(dataset)
-    ]
-    return np.concatenate(left).astype(np.float64)
+    return np.concatenate([events.count(times) for events in run_events(dataset)])
 
 
 def _energy_maxima(dataset: xr.Dataset) -> Array:
@@ -202,15 +199,14 @@ def _merge_columns(dataset: xr.Dataset, runs: Sequence[Events]) -> Iterator[dict
             columns = {name: np.zeros(0) for name in names}
         else:
             columns = {name: dataset[f"merge_{name}"].values[run, :count] for name in names}
-        left = dataset.sizes["token"] - np.arange(1, count + 1)
         yield {
             "merge": np.arange(count),
-            "clusters_left": left,
+            "clusters_left": events.left,
             "time": events.times,
             "first": events.first,
             "second": events.second,
             **columns,
-            "predicted_duration": _predictions(dataset, columns, left),
+            "predicted_duration": _predictions(dataset, columns, events.left),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
@@ -86,6 +87,24 @@ def dataset_labels(data: Data) -> Array:
         raise DataError("the data hold no variable label: pass the whole Dataset of simulate, or arrays")
     tokens = dataset_tokens(data).isel(component=0, drop=True)
     return np.asarray(data["label"].broadcast_like(tokens).transpose(*tokens.dims), dtype=np.float64)
+
+
+def token_count(dataset: xr.Dataset) -> int:
+    """Number of tokens n of the runs, of which a Dataset of very many stores only some.
+
+    Raises
+    ------
+    DataError
+        Only some are stored, and no settings say how many there were.
+    """
+    if "token" not in dataset.coords:
+        return int(dataset.sizes["token"])
+    try:
+        return int(json.loads(dataset.attrs["settings"])["settings"]["n_tokens"])
+    except (KeyError, TypeError, ValueError):
+        raise DataError(
+            "only some tokens are stored here, and the attribute settings does not say of how many"
+        ) from None
 
 
 def measured(data: Data, values: Any, name: str, long_name: str, units: str = "1") -> xr.DataArray:
