@@ -68,7 +68,7 @@ def _double_of(_typing: Any, _value: Any) -> Any:
 
 @njit(fastmath={"contract"}, error_model="numpy")
 def exp2(x: float) -> float:
-    """``2^x`` to 1 ulp for x < 1020; below -1000 a number that is as good as zero."""
+    """``2^x`` for x < 1020, to 2.5 units in the last place; below -1000 a number that is as good as zero."""
     x = max(x, -1000.0)
     shifted = x + _SPLIT
     f = x - (shifted - _SPLIT)
