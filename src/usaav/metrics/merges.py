@@ -73,15 +73,13 @@ def run_events(dataset: xr.Dataset) -> list[Events]:
         return [
             Events(np.zeros(0), nothing, nothing, int(before[run]), int(bulk[run])) for run in range(runs)
         ]
-    columns = [
+    times, first, second = (
         dataset[name].transpose(..., "merge").values.reshape(runs, -1)
         for name in ("merge_time", "merge_first", "merge_second")
-    ]
-    found = [np.isfinite(times) for times in columns[0]]
+    )
+    found = np.isfinite(times)
     return [
-        Events(
-            *(column[run][there] for column in columns), before=int(before[run]), unrecorded=int(bulk[run])
-        )
+        Events(times[run][there], first[run][there], second[run][there], int(before[run]), int(bulk[run]))
         for run, there in enumerate(found)
     ]
 

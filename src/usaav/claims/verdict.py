@@ -1,0 +1,165 @@
+"""One row of the table of claims, and how a row is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Relation = Literal["=", "<", ">"]
+
+#: columns of results/claims.csv
+COLUMNS = (
+    "id",
+    "claim",
+    "case",
+    "seeds",
+    "predicted",
+    "measured",
+    "median",
+    "tolerance",
+    "holds",
+    "relation",
+    "unit",
+    "figure",
+    "note",
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is claimed, the same for all cases that it is checked on.
+
+    Attributes
+    ----------
+    part
+        Short name within its claim, part of the id; empty for a claim's main statement.
+    claim
+        A sentence, ending with the paper's place in brackets.
+    unit
+        Unit of predicted, measured, median and tolerance; 1 for plain numbers.
+    relation
+        ``=``: measured within the tolerance of predicted; ``<`` and ``>``: measured below or above predicted,
+        or wrong by not more than the tolerance.
+    """
+
+    part: str
+    claim: str
+    unit: str = "1"
+    relation: Relation = "="
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A statement checked on one case.
+
+    Attributes
+    ----------
+    statement
+        What is claimed.
+    case
+        Experiment and case.
+    seeds
+        Number of runs that were looked at.
+    predicted, measured
+        Those of the worst run; NaN where no run could be measured.
+    median
+        Median of what was measured.
+    tolerance
+        Largest deviation that holds.
+    holds
+        Whether every run is within it; a run that could not be measured does not hold.
+    note
+        Counts and circumstances for the reader.
+    """
+
+    statement: Statement
+    case: str
+    seeds: int
+    predicted: float
+    measured: float
+    median: float
+    tolerance: float
+    holds: bool
+    note: str
+
+    def row(self, claim_id: str, figure: str) -> dict[str, object]:
+        """The row of the table, by column."""
+        statement = self.statement
+        return {
+            "id": f"{claim_id}.{statement.part}" if statement.part else claim_id,
+            "claim": statement.claim,
+            "case": self.case,
+            "seeds": self.seeds,
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "median": self.median,
+            "tolerance": self.tolerance,
+            "holds": self.holds,
+            "relation": statement.relation,
+            "unit": statement.unit,
+            "figure": figure,
+            "note": self.note,
+        }
+
+
+def judge(
+    statement: Statement,
+    case: str,
+    values: ArrayLike,
+    predicted: ArrayLike,
+    tolerance: float,
+    notes: Sequence[str] = (),
+) -> Verdict:
+    """Judge what was measured in each run.
+
+    Parameters
+    ----------
+    statement
+        What is claimed.
+    case
+        Experiment and case.
+    values
+        Measured, one per run, shape ``(runs,)``; NaN where a run ended before it could be measured. Such runs
+        are counted in the note and never averaged in.
+    predicted
+        One for all runs, or one per run.
+    tolerance
+        Largest deviation that holds.
+    notes
+        Remarks, joined with semicolons.
+    """
+    measured = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    wanted = np.broadcast_to(np.asarray(predicted, dtype=np.float64), measured.shape)
+    known = np.isfinite(measured) & np.isfinite(wanted)
+    remarks = list(notes)
+    if not np.all(known):
+        remarks.append(f"{int(np.sum(~known))} of {len(measured)} runs could not be measured")
+    if not np.any(known):
+        return Verdict(
+            statement, case, len(measured), np.nan, np.nan, np.nan, tolerance, False, "; ".join(remarks)
+        )
+    deviations = _deviations(statement.relation, measured[known], wanted[known])
+    worst = int(np.argmax(deviations))
+    holds = bool(np.all(known)) and float(deviations[worst]) <= tolerance
+    return Verdict(
+        statement,
+        case,
+        len(measured),
+        float(wanted[known][worst]),
+        float(measured[known][worst]),
+        float(np.median(measured[known])),
+        tolerance,
+        holds,
+        "; ".join(remarks),
+    )
+
+
+def _deviations(relation: Relation, measured: Array, wanted: Array) -> Array:
+    if relation == "=":
+        return np.asarray(np.abs(measured - wanted))
+    return measured - wanted if relation == "<" else wanted - measured
