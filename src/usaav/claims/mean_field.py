@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
 from usaav.claims.verdict import Statement, Verdict, judge
+from usaav.metrics.modes import crossing_time, growth_rate
 from usaav.theory import mode_growth_rate
-
-Array = NDArray[np.float64]
 
 _PLACE = "(mean-field limit; linearisation around the uniform law)"
 GROWTH = Statement(
@@ -78,24 +76,3 @@ def check(
             judge(LOGARITHM, f"{cases[0].case.experiment}/{variant}", measured, 1.0, slope, notes)
         )
     return verdicts
-
-
-def growth_rate(times: Array, amplitude: Array, linear: NDArray[np.bool_]) -> float:
-    """Slope of ``ln amplitude`` over the leading stretch of `times` where `linear` holds.
-
-    NaN below three times.
-    """
-    stretch = len(linear) if linear.all() else int(np.argmin(linear))
-    if stretch < 3:
-        return float("nan")
-    return float(np.polyfit(times[:stretch], np.log(amplitude[:stretch]), 1)[0])
-
-
-def crossing_time(times: Array, values: Array, level: float) -> float:
-    """First time at which `values` pass `level`, linear between outputs; NaN if they never do."""
-    above = np.flatnonzero(values >= level)
-    if len(above) == 0 or above[0] == 0:
-        return float("nan")
-    after = int(above[0])
-    share = (level - values[after - 1]) / (values[after] - values[after - 1])
-    return float(times[after - 1] + share * (times[after] - times[after - 1]))
