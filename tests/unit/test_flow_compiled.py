@@ -1,4 +1,4 @@
-"""The compiled engine: its exponential, and its loops against plain sums and against their source, interpreted."""
+"""The compiled engine: its exponential, and its loops against plain sums and their source, interpreted."""
 
 from __future__ import annotations
 

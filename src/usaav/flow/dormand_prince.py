@@ -256,8 +256,8 @@ def largest_error(stages: Array, size: float) -> float:
     fifth = xp.sum(xp.tensordot(xp.asarray(E5), stages, 1) ** 2, axis=-1)
     third = xp.sum(xp.tensordot(xp.asarray(E3), stages, 1) ** 2, axis=-1)
     scale = xp.sqrt(fifth + 0.01 * third)
-    # where both estimates vanish the error does
-    angles = xp.where(scale > 0.0, fifth / xp.where(scale > 0.0, scale, 1.0), 0.0)
+    # where both estimates vanish the error does; NaN is no zero, and passes through the maximum
+    angles = fifth / xp.where(scale == 0.0, 1.0, scale)
     return abs(size) * float(xp.max(angles))
 
 
