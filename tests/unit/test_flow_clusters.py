@@ -155,6 +155,7 @@ def test_moments_are_kept_for_few_clusters_only() -> None:
 def test_condense() -> None:
     tokens = examples.tokens(6, 3, 0)
     tokens[4] = tokens[1] + 1e-10 * (tokens[0] - tokens[1])
+    tokens[4] /= np.linalg.norm(tokens[4])
     tokens[5] = tokens[1]
     clusters = Clusters(tokens, ANGLE)
     keep = clusters.condense(np.array([0, 1, 2, 3, 1, 1]))
@@ -191,14 +192,9 @@ def test_cells_group_what_is_close_and_not_spreading() -> None:
         assert len(set(rows // 3)) == 1
         assert np.linalg.norm(tokens[rows] - tokens[rows[0]], axis=1).max() <= tolerance
     assert groups.max() + 1 < 60  # most triples share a cell
-    assert np.array_equal(
-        np.unique(groups, return_index=True)[1], np.sort(np.unique(groups, return_index=True)[1])
-    )
     # a group whose tokens fly apart stays as it is
-    spreading = tokens - np.repeat(centres, 3, axis=0)
-    assert group_close(tokens, masses, spreading, tolerance) is None or not np.array_equal(
-        group_close(tokens, masses, spreading, tolerance), groups
-    )
+    apart = group_close(tokens, masses, tokens - np.repeat(centres, 3, axis=0), tolerance)
+    assert apart is None or apart.max() > groups.max()
 
 
 def test_cells_of_lonely_tokens() -> None:
