@@ -128,6 +128,10 @@ def test_nan_does_not_pass_as_a_small_error() -> None:
     velocity[2, 1] = math.nan
     _, _, error = compiled.step(z, velocity, masses, NO_COUPLING, 1, -1.0, 0.0, 0.1, 1e-9)
     assert math.isnan(error)
+    # nor where it stays with one token, because none feels another
+    alone = np.zeros((5, 5))
+    _, _, error = compiled.step(z, velocity, masses, alone, compiled.WEIGHTED, 0.0, 0.0, 0.1, 1e-9)
+    assert math.isnan(error)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -299,7 +299,7 @@ def step(tokens, initial, weight, coupling, kind, slope, shift, size, tolerance)
             third += b * b
         scale = math.sqrt(fifth + 0.01 * third)
         angle = size * fifth / scale if scale > 0.0 else scale
-        if not angle <= error:  # also true for NaN, which must not pass
+        if angle > error or math.isnan(angle):  # nothing exceeds a NaN, so it stays
             error = angle
     _combine(z, stages, B, N_STAGES, size, y)
     _normalise(y, n, dim)

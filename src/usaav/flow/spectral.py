@@ -359,7 +359,7 @@ def _largest_error(stages, fifth_weights, third_weights):  # type: ignore[no-unt
             third += b * b
         scale = math.sqrt(fifth + 0.01 * third)
         angle = fifth / scale if scale > 0.0 else scale
-        if not angle <= largest:  # also true for NaN, which must not pass
+        if angle > largest or math.isnan(angle):  # nothing exceeds a NaN, so it stays
             largest = angle
     return largest
 

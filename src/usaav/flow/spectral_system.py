@@ -115,4 +115,4 @@ class SpectralSystem(BaseSystem):
     def _fastest(self, tokens: Array, masses: Array) -> float:
         """Bound of the contraction rates: the largest local mass at a sample of tokens."""
         sample = tokens[np.linspace(0, len(tokens) - 1, min(_SAMPLE, len(tokens))).astype(np.int64)]
-        return largest_local_mass(tokens, masses, sample, -0.5 * self.beta / math.log(2.0))
+        return float(largest_local_mass(tokens, masses, sample, -0.5 * self.beta / math.log(2.0)))

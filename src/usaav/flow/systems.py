@@ -278,8 +278,8 @@ class ArraySystem(BaseSystem):
                 pull /= (total + masses[rows])[:, None]
             tangent = pull - xp.sum(pull * tokens[rows], axis=1)[:, None] * tokens[rows]
             # a radial pull leaves only rounding, which must not act as a force (exactly antipodal tokens)
-            moved = xp.sum(tangent**2, axis=1) > (8.0 * np.finfo(float).eps) ** 2 * xp.sum(pull**2, axis=1)
-            velocity[rows] = xp.where(moved[:, None], tangent, 0.0)
+            still = xp.sum(tangent**2, axis=1) <= (8.0 * np.finfo(float).eps) ** 2 * xp.sum(pull**2, axis=1)
+            velocity[rows] = xp.where(still[:, None], 0.0, tangent)
         return velocity
 
     def step(
