@@ -1,0 +1,90 @@
+"""Tables of what ``benchmarks/*.py`` measured, from the files they wrote; nothing is typed in by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+def field(root: Path) -> str:
+    """Evaluations of the field: direct against its limit, spectral by size and beta."""
+    return _measured(root, "field", _field_tables)
+
+
+def trajectory(root: Path) -> str:
+    """One trajectory, this package beside other integrators."""
+    return _measured(root, "trajectory", _trajectory_table)
+
+
+def _measured(root: Path, name: str, write: Callable[[Mapping[str, Any]], str]) -> str:
+    path = root / "benchmarks" / "results" / f"{name}.json"
+    if not path.exists():
+        return (
+            f"*(Not measured yet on the machine that built this site: `python benchmarks/{name}.py` "
+            "writes the numbers that stand here.)*"
+        )
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return f"{write(data['results'])}\n\nMeasured on: {_machine(data['machine'])}."
+
+
+def _machine(facts: Mapping[str, Any]) -> str:
+    shown = {key: str(value) for key, value in facts.items() if isinstance(value, (str, int, float))}
+    return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in sorted(shown.items()))
+
+
+def _field_tables(results: Mapping[str, Any]) -> str:
+    rows: Sequence[Row] = results["evaluations"]
+    direct = _table(
+        ("n", "d", "ns per ordered pair", "times the limit"),
+        [
+            (row["n"], row["dim"], f"{row['ns_per_pair']:.2f}", f"{row['ratio_to_limit']:.2f}")
+            for row in rows
+            if row["field"] == "direct"
+        ],
+    )
+    spectral = _table(
+        ("n", "d", "beta", "tolerance", "degree", "milliseconds"),
+        [
+            (
+                row["n"],
+                row["dim"],
+                f"{row['beta']:g}",
+                f"{row['tolerance']:.0e}",
+                row["degree"],
+                f"{row['milliseconds']:.3g}",
+            )
+            for row in rows
+            if row["field"] == "spectral"
+        ],
+    )
+    limit = f"One exponential takes {results['ns_per_exponential']:.2f} ns."
+    return f"Direct field. {limit}\n\n{direct}\n\nSpectral field, one evaluation on one thread.\n\n{spectral}"
+
+
+def _trajectory_table(results: Mapping[str, Any]) -> str:
+    rows = [
+        (row["name"], _finish(row), _number(row.get("seconds")), _number(row.get("error")))
+        for row in results["runs"]
+    ]
+    title = "n = {n}, d = {dim}, beta = {beta:g}, from random tokens to tau = {tau:g}.".format(**results)
+    return f"{title}\n\n" + _table(("integrator", "finished", "seconds", "largest error"), rows)
+
+
+def _finish(row: Row) -> str:
+    if row.get("finished", True):
+        return "yes"
+    reached = row.get("tau_reached")
+    return "no" if reached is None else f"no, stopped at tau = {reached:.3g}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
