@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def check(
     slope
         Largest relative deviation of the slope.
     """
-    verdicts, times = [], defaultdict(list)
+    verdicts: list[Verdict] = []
+    times: dict[tuple[Any, float], list[tuple[float, float]]] = defaultdict(list)
     for case in cases:
         settings = case.case.settings
         rate = mode_growth_rate(1, case.kernel.beta, settings.dim)

@@ -57,9 +57,46 @@ def explain_bands(n_seeds: int) -> list[Any]:
     ]
 
 
+def legend_line(look: Look, label: str, **more: Any) -> Line2D:
+    """A legend entry that is a line of this look."""
+    style: Any = look.line
+    return Line2D([], [], color=look.color, linestyle=style, label=label, **more)
+
+
 def log_axis(axes: Axes, floor: float, top: float = 3.0) -> None:
     """Logarithmic vertical axis from `floor` to `top`, with ticks at powers of ten alone."""
     axes.set_yscale("log")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylim(floor, top)
     axes.margins(x=0.0)
+
+
+def draw_ranges(axes: Axes, across: Any, values: Any, look: Look, label: str = "") -> None:
+    """Medians over seeds as markers, with bars from the least to the largest value.
+
+    Parameters
+    ----------
+    across : (m,)
+        Places on the horizontal axis.
+    values : (m, seeds)
+        NaN: not known for that seed; left out.
+    """
+    known = np.asarray(values, dtype=np.float64)
+    shown = np.isfinite(known).any(axis=1)
+    known, places = known[shown], np.asarray(across, dtype=np.float64)[shown]
+    middle = np.nanmedian(known, axis=1)
+    ends = np.stack([middle - np.nanmin(known, axis=1), np.nanmax(known, axis=1) - middle])
+    axes.errorbar(
+        places,
+        middle,
+        yerr=ends,
+        linestyle="none",
+        marker=look.marker,
+        markersize=3.6,
+        markerfacecolor="white",
+        markeredgewidth=0.9,
+        color=look.color,
+        elinewidth=0.8,
+        label=label or None,
+        zorder=4,
+    )

@@ -52,6 +52,16 @@ class View:
 VIEW = View()
 
 
+def best_view(points: Array) -> View:
+    """The view from above the middle of `points` ``(n, 3)``; the usual one if they lie all around."""
+    middle = points.mean(axis=0)
+    length = float(np.linalg.norm(middle))
+    if length < 0.5:
+        return VIEW
+    elevation = float(np.degrees(np.arcsin(middle[2] / length)))
+    return View(elevation, float(np.degrees(np.arctan2(middle[1], middle[0]))))
+
+
 def require_sphere(points: Array, where: str) -> None:
     """Refuse points that are not on S^2.
 
