@@ -65,6 +65,7 @@ $(runtime) $(dev) $(docs):
 	$(pip) --require-hashes -r envs/requirements-build.txt; \
 	$(pip) --require-hashes --no-build-isolation -r $(lock_file); \
 	$(pip) --no-deps --no-build-isolation -e .; \
+	.venv/bin/python -m usaav.flow.warm_up; \
 	touch $(stamps)
 
 # --------------------------------------------------------------------------------------------------- targets
