@@ -32,8 +32,14 @@ def _measured(root: Path, name: str, write: Callable[[Mapping[str, Any]], str]) 
 
 
 def _machine(facts: Mapping[str, Any]) -> str:
-    shown = {key: str(value) for key, value in facts.items() if isinstance(value, (str, int, float))}
-    return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in sorted(shown.items()))
+    shown = {
+        key: str(value)
+        for key, value in facts.items()
+        if isinstance(value, (str, int, float))
+    }
+    return "; ".join(
+        f"{key.replace('_', ' ')} {value}" for key, value in sorted(shown.items())
+    )
 
 
 def _field_tables(results: Mapping[str, Any]) -> str:
@@ -41,7 +47,12 @@ def _field_tables(results: Mapping[str, Any]) -> str:
     direct = _table(
         ("n", "d", "ns per ordered pair", "times the limit"),
         [
-            (row["n"], row["dim"], f"{row['ns_per_pair']:.2f}", f"{row['ratio_to_limit']:.2f}")
+            (
+                row["n"],
+                row["dim"],
+                f"{row['ns_per_pair']:.2f}",
+                f"{row['ratio_to_limit']:.2f}",
+            )
             for row in rows
             if row["field"] == "direct"
         ],
@@ -67,11 +78,20 @@ def _field_tables(results: Mapping[str, Any]) -> str:
 
 def _trajectory_table(results: Mapping[str, Any]) -> str:
     rows = [
-        (row["name"], _finish(row), _number(row.get("seconds")), _number(row.get("error")))
+        (
+            row["name"],
+            _finish(row),
+            _number(row.get("seconds")),
+            _number(row.get("error")),
+        )
         for row in results["runs"]
     ]
-    title = "n = {n}, d = {dim}, beta = {beta:g}, from random tokens to tau = {tau:g}.".format(**results)
-    return f"{title}\n\n" + _table(("integrator", "finished", "seconds", "largest error"), rows)
+    title = "n = {n}, d = {dim}, beta = {beta:g}, from random tokens to tau = {tau:g}.".format(
+        **results
+    )
+    return f"{title}\n\n" + _table(
+        ("integrator", "finished", "seconds", "largest error"), rows
+    )
 
 
 def _finish(row: Row) -> str:

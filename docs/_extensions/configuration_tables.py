@@ -17,7 +17,15 @@ Schema = Mapping[str, Any]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Top level": ("Settings",),
     "Experiments": ("Experiment", "TimeRange"),
-    "Kernels": ("Usa", "Rope", "GeneralizedRope", "Prefix", "DistanceBias", "Toeplitz", "Combined"),
+    "Kernels": (
+        "Usa",
+        "Rope",
+        "GeneralizedRope",
+        "Prefix",
+        "DistanceBias",
+        "Toeplitz",
+        "Combined",
+    ),
     "Figures, films and claims": ("FigureSpec", "FilmSpec", "ClaimSpec"),
 }
 
@@ -30,16 +38,24 @@ def all_tables(_root: Path) -> str:
     rest = [name for name in models if name not in shown]
     sections = {
         **SECTIONS,
-        "Parts of a combined kernel": tuple(name for name in rest if name.endswith(("Gauge", "Weight"))),
+        "Parts of a combined kernel": tuple(
+            name for name in rest if name.endswith(("Gauge", "Weight"))
+        ),
         "Laws of labels": tuple(name for name in rest if "Labels" in name),
         "Laws of points on the sphere": tuple(
             name for name in rest if "Points" in name and "Label" not in name
         ),
     }
-    sections["Others"] = tuple(name for name in rest if not any(name in names for names in sections.values()))
+    sections["Others"] = tuple(
+        name for name in rest if not any(name in names for names in sections.values())
+    )
     return "\n\n".join(
         "\n\n".join(
-            [f"## {title}", *(_model(name, models) for name in names if name in models), *_extra(title)]
+            [
+                f"## {title}",
+                *(_model(name, models) for name in names if name in models),
+                *_extra(title),
+            ]
         )
         for title, names in sections.items()
         if names
@@ -56,7 +72,10 @@ def _extra(title: str) -> Iterator[str]:
         ("check", CHECK_OPTIONS),
     ):
         yield f"### Values of {kind}"
-        rows = [f"| `{name}` | {', '.join(f'`{key}`' for key in keys)} |" for name, keys in options.items()]
+        rows = [
+            f"| `{name}` | {', '.join(f'`{key}`' for key in keys)} |"
+            for name, keys in options.items()
+        ]
         yield "\n".join(["| name | options |", "|---|---|", *rows])
 
 
@@ -74,7 +93,11 @@ def _model(name: str, models: Mapping[str, Schema]) -> str:
         if "const" not in entry  # the title says it
     ]
     summary = _text(model.get("description", ""))
-    head = ["| key | value | default | meaning |", "|---|---|---|---|"] if rows else ["No other keys."]
+    head = (
+        ["| key | value | default | meaning |", "|---|---|---|---|"]
+        if rows
+        else ["No other keys."]
+    )
     table = "\n".join([*head, *rows])
     return f"### {_title(name, model)}\n\n{summary}\n\n{table}"
 
@@ -104,12 +127,19 @@ def _kind(entry: Schema, models: Mapping[str, Schema]) -> str:
     """Type and range of a value, in words."""
     choices = entry.get("oneOf") or entry.get("anyOf")
     if choices:
-        return " or ".join(dict.fromkeys([*_tagged(choices, models), *_untagged(choices, models)]))
+        return " or ".join(
+            dict.fromkeys([*_tagged(choices, models), *_untagged(choices, models)])
+        )
     if "$ref" in entry:
-        return _title(_name(entry), models[_name(entry)])
+        title = _title(_name(entry), models[_name(entry)])
+        return title[0].lower() + title[1:]
     if "const" in entry or "enum" in entry:
         values = entry.get("enum") or [entry["const"]]
-        return "one of the names below" if len(values) > 5 else ", ".join(f"`{value}`" for value in values)
+        return (
+            "one of the names below"
+            if len(values) > 5
+            else ", ".join(f"`{value}`" for value in values)
+        )
     return _plain_kind(entry, models)
 
 
@@ -122,7 +152,11 @@ def _plain_kind(entry: Schema, models: Mapping[str, Schema]) -> str:
         return f"list of {_kind(entry.get('items', {}), models)}"
     if kind == "object":
         inner = entry.get("additionalProperties")
-        return f"mapping to {_kind(inner, models)}" if isinstance(inner, dict) and inner else "mapping"
+        return (
+            f"mapping to {_kind(inner, models)}"
+            if isinstance(inner, dict) and inner
+            else "mapping"
+        )
     words = {"integer": "whole number", "string": "text", "boolean": "true or false"}
     return words.get(kind, kind) + _range(entry)
 
@@ -133,7 +167,8 @@ def _tagged(choices: list[Schema], models: Mapping[str, Schema]) -> Iterator[str
         values = [
             models[_name(choice)]["properties"][tag]["const"]
             for choice in _flat(choices)
-            if "$ref" in choice and "const" in models[_name(choice)]["properties"].get(tag, {})
+            if "$ref" in choice
+            and "const" in models[_name(choice)]["properties"].get(tag, {})
         ]
         if values:
             yield f"mapping, `{tag}` one of {', '.join(f'`{value}`' for value in values)}"
@@ -158,7 +193,12 @@ def _name(choice: Schema) -> str:
 
 
 def _range(entry: Schema) -> str:
-    bounds = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+    bounds = {
+        "minimum": ">=",
+        "exclusiveMinimum": ">",
+        "maximum": "<=",
+        "exclusiveMaximum": "<",
+    }
     said = [f"{sign} {entry[key]:g}" for key, sign in bounds.items() if key in entry]
     return f" {', '.join(said)}" if said else ""
 
@@ -168,7 +208,10 @@ def _default(key: str, entry: Schema, required: list[str]) -> str:
         return "required"
     if key == "seeds" and isinstance(entry.get("default"), (list, tuple)):
         return f"`{len(entry['default'])}`"
-    return f"`{json.dumps(entry.get('default'))}`" if "default" in entry else ""
+    default = entry.get("default")
+    if isinstance(default, dict):
+        default = {name: value for name, value in default.items() if value is not None}
+    return f"`{json.dumps(default)}`" if "default" in entry else ""
 
 
 def _text(text: str) -> str:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import yaml
 
-README_TABLE = re.compile(r"(<!-- figure table -->\n).*?(<!-- end of figure table -->)", re.DOTALL)
+README_TABLE = re.compile(
+    r"(<!-- figure table -->\n).*?(<!-- end of figure table -->)", re.DOTALL
+)
 
 
 def table(root: Path) -> str:
@@ -25,33 +27,47 @@ def table(root: Path) -> str:
         for name, entry in config.get(kind, {}).items()
     ]
     return "\n".join(
-        ["| in `results/` | rule | drawn by | from the experiments |", "|---|---|---|---|", *rows]
+        [
+            "| in `results/` | rule | drawn by | from the experiments |",
+            "|---|---|---|---|",
+            *rows,
+        ]
     )
 
 
 def gallery(root: Path) -> str:
     """One section for each figure: picture, caption, the command that makes it."""
     config = _config(root)
-    sections = [_section(root, name, entry) for name, entry in config.get("figures", {}).items()]
+    sections = [
+        _section(root, name, entry) for name, entry in config.get("figures", {}).items()
+    ]
     return "\n\n".join(sections)
 
 
 def _section(root: Path, name: str, entry: dict) -> str:
     caption = root / "workflow" / "report" / "figures" / f"{name}.rst"
-    text = caption.read_text(encoding="utf-8").strip() if caption.exists() else _summary(root, entry["draw"])
+    text = (
+        caption.read_text(encoding="utf-8").strip()
+        if caption.exists()
+        else _summary(root, entry["draw"])
+    )
     if (root / "results" / "figures" / f"{name}.png").exists():
         picture = f"![{name}: {_plain(text)}](../results/figures/{name}.png)"
     else:
         picture = "*(No picture here: this site was built before the figure was made.)*"
     experiments = ", ".join(f"`{experiment}`" for experiment in entry["experiments"])
     command = f"```bash\nsnakemake --cores all results/figures/{name}.pdf\n```"
-    drawn = f"Drawn by `usaav.figures.{entry['draw']}` from the experiments {experiments}."
+    drawn = (
+        f"Drawn by `usaav.figures.{entry['draw']}` from the experiments {experiments}."
+    )
     return f"## {name.replace('_', ' ')}\n\n{picture}\n\n{text}\n\n{drawn}\n\n{command}"
 
 
 def _summary(root: Path, module: str) -> str:
     """First paragraph of the docstring of a drawing function's module."""
-    source = (root / "src" / "usaav" / "figures" / f"{module}.py").read_text(encoding="utf-8")
+    source = (root / "src" / "usaav" / "figures" / f"{module}.py").read_text(
+        encoding="utf-8"
+    )
     return (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
 
 

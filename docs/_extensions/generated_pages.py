@@ -38,8 +38,14 @@ def _fill_in(app: Sphinx, _page: str, source: list[str]) -> None:
     source[0] = _MARK.sub(lambda mark: PARTS[mark[1]](root), source[0])
 
 
-def _always_read(app: Sphinx, _env: Any, _added: Any, _changed: Any, _removed: Any) -> list[str]:
+def _always_read(
+    app: Sphinx, _env: Any, _added: Any, _changed: Any, _removed: Any
+) -> list[str]:
     """Pages with generated parts: what these are made from is not the page's own text."""
     pages = (Path(app.srcdir) / f"{page}.md" for page in sorted(app.env.found_docs))
-    marked = [page for page in pages if page.exists() and _MARK.search(page.read_text(encoding="utf-8"))]
+    marked = [
+        page
+        for page in pages
+        if page.exists() and _MARK.search(page.read_text(encoding="utf-8"))
+    ]
     return [page.relative_to(app.srcdir).with_suffix("").as_posix() for page in marked]
