@@ -54,7 +54,7 @@ def check(
         distance = threshold_distance(coefficients)
         if distance <= margin:
             continue
-        notes = [f"a - threshold: at least {distance:.3g} apart"]
+        notes = [f"a is {distance:.3g} from the threshold"] if np.isfinite(distance) else []
         expected = 0.0 if top_mode(coefficients) == 0 else np.sqrt(2.0)
         verdicts.append(judge(PHASE, case.where, case.at("dirac_distance"), expected, phase, notes))
         highest = toeplitz_energy(coefficients)

@@ -53,7 +53,7 @@ def check(
             )
         end = case.at("dirac_distance")
         done = end < tolerance
-        notes = [f"{int(done.sum())} of {case.seeds} runs collapsed by the end, the others not yet"]
+        notes = [f"collapsed by the end: {int(done.sum())} of {case.seeds} runs"]
         start = case.at("dirac_distance", float(case.rows["time"].min()))
         verdicts.append(judge(NO_RISE, case.where, end - start, 0.0, 0.0, notes))
         if np.any(done):

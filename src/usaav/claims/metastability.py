@@ -90,7 +90,9 @@ def check(
         found = [pair for run in all_pairs(case) for pair in run if pair.influence < isolated]
         if found:
             notes = [f"{len(found)} observations of isolated pairs"]
-            verdicts.append(judge(PAIRS, case.where, [pair.ratio for pair in found], 1.0, pairs, notes))
+            verdicts.append(
+                judge(PAIRS, case.where, [pair.ratio for pair in found], 1.0, pairs, notes, runs=runs)
+            )
     verdicts.append(_slope(cases, lengths, slope))
     return verdicts
 
@@ -102,8 +104,8 @@ def _slope(cases: Sequence[Evidence], lengths: Sequence[tuple[float, float]], to
     measured = float(np.polyfit(points[:, 0], points[:, 1], 1)[0]) if spread else np.nan
     names = sorted({case.case.experiment for case in cases})
     betas = sorted({case.kernel.beta for case in cases})
-    notes = [f"one regression over {len(points)} runs, beta = {betas[0]:g} ... {betas[-1]:g}"]
-    return judge(SLOPE, ", ".join(names), measured, 1.0, tolerance, notes)
+    notes = [f"one regression, beta = {betas[0]:g} ... {betas[-1]:g}"]
+    return judge(SLOPE, ", ".join(names), measured, 1.0, tolerance, notes, runs=len(points))
 
 
 def all_pairs(case: Evidence) -> list[list[Pair]]:

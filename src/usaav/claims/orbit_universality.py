@@ -69,8 +69,8 @@ def check(cases: Sequence[Evidence], tolerance: float, *, slope: float = 0.15) -
         sizes, distances = np.array(sorted(points)).T
         if len(np.unique(sizes)) >= _SIZES:
             measured = float(np.polyfit(np.log(sizes), np.log(distances), 1)[0])
-            notes = [f"n = {sizes[0]:g} ... {sizes[-1]:g}, {cases[0].seeds} runs each"]
-            verdicts.append(judge(RATE, name, measured, -0.5, slope, notes))
+            notes = [f"n = {sizes[0]:g} ... {sizes[-1]:g}"]
+            verdicts.append(judge(RATE, name, measured, -0.5, slope, notes, runs=cases[0].seeds))
     return verdicts
 
 

@@ -114,6 +114,8 @@ def judge(
     predicted: ArrayLike,
     tolerance: float,
     notes: Sequence[str] = (),
+    *,
+    runs: int | None = None,
 ) -> Verdict:
     """Judge what was measured in each run.
 
@@ -132,24 +134,25 @@ def judge(
         Largest deviation that holds.
     notes
         Remarks, joined with semicolons.
+    runs
+        Number of runs behind the values, where it is not the number of values.
     """
     measured = np.atleast_1d(np.asarray(values, dtype=np.float64))
     wanted = np.broadcast_to(np.asarray(predicted, dtype=np.float64), measured.shape)
+    seeds = len(measured) if runs is None else runs
     known = np.isfinite(measured) & np.isfinite(wanted)
     remarks = list(notes)
     if not np.all(known):
-        remarks.append(f"{int(np.sum(~known))} of {len(measured)} runs could not be measured")
+        remarks.append(f"{int(np.sum(~known))} of {len(measured)} could not be measured")
     if not np.any(known):
-        return Verdict(
-            statement, case, len(measured), np.nan, np.nan, np.nan, tolerance, False, "; ".join(remarks)
-        )
+        return Verdict(statement, case, seeds, np.nan, np.nan, np.nan, tolerance, False, "; ".join(remarks))
     deviations = _deviations(statement.relation, measured[known], wanted[known])
     worst = int(np.argmax(deviations))
     holds = bool(np.all(known)) and float(deviations[worst]) <= tolerance
     return Verdict(
         statement,
         case,
-        len(measured),
+        seeds,
         float(wanted[known][worst]),
         float(measured[known][worst]),
         float(np.median(measured[known])),

@@ -36,9 +36,7 @@ def quantiles(law: LabelLaw | None, count: int) -> Array:
             shares = np.floor(shares * law.count) / law.count
         return law.start + shares * (law.stop - law.start)
     if isinstance(law, VonMisesLabels):
-        from scipy.stats import vonmises
-
-        return np.mod(law.mean + vonmises(law.kappa).ppf(shares), TURN)
+        return _of_von_mises(law.kappa, law.mean, shares)
     if isinstance(law, ArcsLabels):
         return _of_arcs(np.array(law.arcs), shares)
     if isinstance(law, AtomsLabels):
@@ -50,6 +48,14 @@ def quantiles(law: LabelLaw | None, count: int) -> Array:
         column = read_numbers(law.file, law.sha256)[:, law.column]
         return _of_atoms(column, np.ones(len(column)), shares)
     raise DataError(f"quantiles: law {getattr(law, 'law', None)!r} is none of numbers")
+
+
+def _of_von_mises(kappa: float, mean: float, shares: Array) -> Array:
+    """The distribution function on a fine grid, read the other way round (scipy solves for each share)."""
+    from scipy.stats import vonmises
+
+    grid = np.linspace(-np.pi, np.pi, 2**15 + 1)
+    return np.asarray(np.mod(mean + np.interp(shares, vonmises(kappa).cdf(grid), grid), TURN))
 
 
 def _of_arcs(arcs: Array, shares: Array) -> Array:
