@@ -90,7 +90,7 @@ def _draw_case(axes: Axes, sources: Sources, stored: StoredCase, look: Look, flo
 def _dress(axes: Axes, floor: float) -> None:
     log_axis(axes, floor)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_major_locator(LogLocator(numticks=3))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(r"time $\tau$")
 

@@ -16,7 +16,7 @@ from usaav.errors import DataError
 from usaav.figures.bands import draw_ranges, legend_line, log_axis
 from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.style import BLACK, PAGE, Look, kinds, letter_panels, new_figure, number, ordered
-from usaav.figures.titles import kernel_name
+from usaav.figures.titles import kernel_name, kernel_order
 
 Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ def _families(sources: Sources, select: Mapping[str, Any] | None) -> list[Family
                 f"{members[0].where}: no case with method adaptive and the same settings beside it"
             )
         families.append(Family(flows[0], tuple(sorted(looped, key=_step, reverse=True))))
-    return families
+    return sorted(families, key=lambda family: kernel_order(family.flow.case.settings.kernel))
 
 
 def _step(stored: StoredCase) -> float:

@@ -16,7 +16,7 @@ from usaav.errors import DataError
 from usaav.figures.bands import draw_ranges, legend_line
 from usaav.figures.sources import Sources, StoredCase, facts
 from usaav.figures.style import BLACK, GREY, PAGE, Look, kinds, letter_panels, new_figure, ordered
-from usaav.figures.titles import kernel_name
+from usaav.figures.titles import kernel_name, kernel_order
 from usaav.metrics.modes import crossing_time, mode_amplitudes
 from usaav.theory import mode_growth_rate
 
@@ -104,7 +104,7 @@ def _families(sources: Sources, select: Mapping[str, Any] | None) -> dict[str, l
             found.setdefault(name, []).append(stored)
     for cases in found.values():
         cases.sort(key=lambda stored: stored.case.settings.n_tokens)
-    return found
+    return dict(sorted(found.items(), key=lambda item: kernel_order(item[1][0].case.settings.kernel)))
 
 
 def _rate(stored: StoredCase) -> float:

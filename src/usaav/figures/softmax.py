@@ -14,7 +14,7 @@ from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.sphere import count_if_one
 from usaav.figures.states import draw_prediction, draw_state
 from usaav.figures.style import PAGE, kinds, letter_panels, new_figure, number
-from usaav.figures.titles import kernel_name
+from usaav.figures.titles import kernel_name, kernel_order
 
 NAMES = ("USA (none)", "SA (softmax)")
 
@@ -102,7 +102,7 @@ def _pairs(sources: Sources, select: Mapping[str, Any] | None) -> list[tuple[Sto
             f"{', '.join(sources.experiments)}: no case with softmax has one without beside it that has "
             "equal kernel, labels, dim and n_tokens"
         )
-    return pairs
+    return sorted(pairs, key=lambda pair: kernel_order(pair[0].case.settings.kernel))
 
 
 def _model(stored: StoredCase) -> tuple[Any, ...]:

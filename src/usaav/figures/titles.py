@@ -24,6 +24,11 @@ def kernel_name(spec: KernelSpec, normalization: str = "none") -> str:
     return _KERNELS[spec.type]
 
 
+def kernel_order(spec: KernelSpec) -> int:
+    """Place of the kernel among several: in the order of the paper, the baseline first."""
+    return list(_KERNELS).index(spec.type)
+
+
 def variant_name(case: Case) -> str:
     """The variant in words (``two_peaks`` becomes "two peaks"); empty if the case has none."""
     return str(case.parameters.get("variant", "")).replace("_", " ")
