@@ -167,7 +167,7 @@ def test_labels_do_not_matter_for_merging_without_a_weight() -> None:
     state = run["tokens"].values[0, -1]
     assert len(np.unique(state.round(12), axis=0)) == 4
     gauge = model.to_gauge(state, labels)
-    assert np.abs(gauge - gauge[0]).max() < 1e-15
+    assert np.abs(gauge - gauge[0]).max() < 1e-14
 
 
 @pytest.mark.parametrize("normalization", ["none", "softmax"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from physics import examples
+from physics import examples, literal
 from usaav.errors import SimulationError
 from usaav.flow import adaptive, layers
 from usaav.flow.clusters import Clusters
@@ -101,6 +101,29 @@ def test_the_first_look_leaves_finite_step_sizes(beta: float, backend: str) -> N
     assert 0.0 < run.size < math.inf
     assert run.cap == math.inf
     assert run.speed == pytest.approx(0.5 * math.sin(3.0), rel=1.0)
+
+
+def test_rates_are_rescaled_while_pairs_are_watched() -> None:
+    """With a reported angle of one radian a pair is near while its rate still grows by e^300."""
+    options = adaptive.Options(merge_angle=1.0)
+    system = examples.system(examples.usa(700.0), None)
+    clusters, _ = adaptive.integrate(system, examples.pair(1.5), np.array([1e300]), options, lambda *_: None)
+    expected = literal.two_cluster_time(1.5, 1.0, 700.0)
+    assert clusters.merges[0].duration == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_pair_that_came_in_and_is_leaving_again() -> None:
+    """Its crossing can't be told from the step it was in; nor where there was no step, or it was inside."""
+    run = adaptive._Run(examples.system(examples.usa(1.0), None), Clusters(START, 0.1), adaptive.Options())
+    assert run._locate(0, 1) is None
+    run.clusters.tokens = examples.pair(0.05)
+    run.velocity = 0.1 * np.diff(examples.pair(0.05), axis=0) * np.array([[-1.0], [1.0]])
+    outside, inside = examples.pair(0.2), examples.pair(0.08)
+    run.last = adaptive._Step(run.clock.copy(), outside, np.zeros((2, 3)), 1.0)
+    assert run._locate(0, 1) is None
+    run.velocity = -run.velocity
+    run.last = adaptive._Step(run.clock.copy(), inside, np.zeros((2, 3)), 1.0)
+    assert run._locate(0, 1) is None
 
 
 def test_rejected_steps_are_few() -> None:

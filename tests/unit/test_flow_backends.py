@@ -49,6 +49,11 @@ def test_unknown_backend() -> None:
         choose(name, USA, 10)
 
 
+def test_the_gpu_engine_is_to_come() -> None:
+    with pytest.raises(BackendError, match=r"backend = cupy: .*use numba or numpy"):
+        choose("cupy", USA, 10)
+
+
 def test_a_profile_that_is_not_compiled(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(BackendError, match=r"backend = numba: .*no profile Odd; use backend numpy"):
         choose("numba", OWN, 10)

@@ -160,6 +160,31 @@ def test_the_fastest_contraction_is_bounded() -> None:
     assert not seen.groups.any()
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_compiling_changes_only_the_order_of_sums(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiled functions against their source, run by Python."""
+    z, masses = examples.tokens(140, dim, 1), np.full(140, 1.0 / 140)
+    stages, sample = np.random.default_rng(0).normal(size=(12, 140, dim)), examples.tokens(5, dim, 2)
+    field = SpectralField(0.1, dim, 1e-6)
+
+    def results() -> list[np.ndarray]:
+        return [
+            field.velocity(z, masses),
+            np.array(field.energy(z, masses)),
+            field.displaced(z, stages, dormand_prince.B, 0.1),
+            np.array(field.largest_error(stages, 0.1)),
+            np.array(spectral.largest_local_mass(z, masses, sample, -0.5)),
+        ]
+
+    fast = results()
+    names = [name for name, item in vars(spectral).items() if hasattr(item, "py_func") and name != "exp2"]
+    assert len(names) == 7
+    for name in names:
+        monkeypatch.setattr(spectral, name, getattr(spectral, name).py_func)
+    for one, other in zip(results(), fast, strict=True):
+        assert np.abs(one - other).max() < 1e-14
+
+
 def test_tolerances() -> None:
     assert tolerance_for(1e-9) == pytest.approx(1e-12)
     assert tolerance_for(1e-2) == 1e-10
