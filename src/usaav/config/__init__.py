@@ -1,7 +1,7 @@
 """Configuration: typed models, the loader, and the cases they stand for.
 
-Names are loaded on first use: a job that only reads its case does not pay for the loader. Nothing here imports
-more than pydantic, PyYAML and numpy.
+Names are loaded on first use: a job that only reads its case does not pay for the loader. Nothing here
+imports more than pydantic, PyYAML and numpy.
 """
 
 from __future__ import annotations
