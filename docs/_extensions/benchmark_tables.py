@@ -20,7 +20,9 @@ def trajectory(root: Path) -> str:
     return _measured(root, "trajectory", _trajectory_table)
 
 
-def _measured(root: Path, name: str, write: Callable[[Mapping[str, Any]], str]) -> str:
+def _measured(
+    root: Path, name: str, write: Callable[[Mapping[str, Any]], str]
+) -> str:
     path = root / "benchmarks" / "results" / f"{name}.json"
     if not path.exists():
         return (

@@ -47,7 +47,9 @@ def all_tables(_root: Path) -> str:
         ),
     }
     sections["Others"] = tuple(
-        name for name in rest if not any(name in names for names in sections.values())
+        name
+        for name in rest
+        if not any(name in names for names in sections.values())
     )
     return "\n\n".join(
         "\n\n".join(
@@ -147,7 +149,9 @@ def _plain_kind(entry: Schema, models: Mapping[str, Schema]) -> str:
     """Type of a list, a mapping, or a single value."""
     kind = str(entry.get("type", "any"))
     if "prefixItems" in entry:
-        return f"[{', '.join(_kind(item, models) for item in entry['prefixItems'])}]"
+        return (
+            f"[{', '.join(_kind(item, models) for item in entry['prefixItems'])}]"
+        )
     if kind == "array":
         return f"list of {_kind(entry.get('items', {}), models)}"
     if kind == "object":
@@ -157,7 +161,11 @@ def _plain_kind(entry: Schema, models: Mapping[str, Schema]) -> str:
             if isinstance(inner, dict) and inner
             else "mapping"
         )
-    words = {"integer": "whole number", "string": "text", "boolean": "true or false"}
+    words = {
+        "integer": "whole number",
+        "string": "text",
+        "boolean": "true or false",
+    }
     return words.get(kind, kind) + _range(entry)
 
 
@@ -199,7 +207,9 @@ def _range(entry: Schema) -> str:
         "maximum": "<=",
         "exclusiveMaximum": "<",
     }
-    said = [f"{sign} {entry[key]:g}" for key, sign in bounds.items() if key in entry]
+    said = [
+        f"{sign} {entry[key]:g}" for key, sign in bounds.items() if key in entry
+    ]
     return f" {', '.join(said)}" if said else ""
 
 
@@ -210,7 +220,9 @@ def _default(key: str, entry: Schema, required: list[str]) -> str:
         return f"`{len(entry['default'])}`"
     default = entry.get("default")
     if isinstance(default, dict):
-        default = {name: value for name, value in default.items() if value is not None}
+        default = {
+            name: value for name, value in default.items() if value is not None
+        }
     return f"`{json.dumps(default)}`" if "default" in entry else ""
 
 

@@ -39,7 +39,8 @@ def gallery(root: Path) -> str:
     """One section for each figure: picture, caption, the command that makes it."""
     config = _config(root)
     sections = [
-        _section(root, name, entry) for name, entry in config.get("figures", {}).items()
+        _section(root, name, entry)
+        for name, entry in config.get("figures", {}).items()
     ]
     return "\n\n".join(sections)
 
@@ -54,12 +55,14 @@ def _section(root: Path, name: str, entry: dict) -> str:
     if (root / "results" / "figures" / f"{name}.png").exists():
         picture = f"![{name}: {_plain(text)}](../results/figures/{name}.png)"
     else:
-        picture = "*(No picture here: this site was built before the figure was made.)*"
-    experiments = ", ".join(f"`{experiment}`" for experiment in entry["experiments"])
-    command = f"```bash\nsnakemake --cores all results/figures/{name}.pdf\n```"
-    drawn = (
-        f"Drawn by `usaav.figures.{entry['draw']}` from the experiments {experiments}."
+        picture = (
+            "*(No picture here: this site was built before the figure was made.)*"
+        )
+    experiments = ", ".join(
+        f"`{experiment}`" for experiment in entry["experiments"]
     )
+    command = f"```bash\nsnakemake --cores all results/figures/{name}.pdf\n```"
+    drawn = f"Drawn by `usaav.figures.{entry['draw']}` from the experiments {experiments}."
     return f"## {name.replace('_', ' ')}\n\n{picture}\n\n{text}\n\n{drawn}\n\n{command}"
 
 
@@ -77,14 +80,18 @@ def _plain(text: str) -> str:
 
 
 def _config(root: Path) -> dict:
-    config: dict = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    config: dict = yaml.safe_load(
+        (root / "config.yaml").read_text(encoding="utf-8")
+    )
     return config
 
 
 def readme_with_table(root: Path) -> str:
     """The text of the README with the table as it should be."""
     text = (root / "README.md").read_text(encoding="utf-8")
-    return README_TABLE.sub(lambda match: f"{match[1]}{table(root)}\n{match[2]}", text)
+    return README_TABLE.sub(
+        lambda match: f"{match[1]}{table(root)}\n{match[2]}", text
+    )
 
 
 if __name__ == "__main__":

@@ -48,4 +48,6 @@ def _always_read(
         for page in pages
         if page.exists() and _MARK.search(page.read_text(encoding="utf-8"))
     ]
-    return [page.relative_to(app.srcdir).with_suffix("").as_posix() for page in marked]
+    return [
+        page.relative_to(app.srcdir).with_suffix("").as_posix() for page in marked
+    ]

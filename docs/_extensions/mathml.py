@@ -15,8 +15,20 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
-# sin x: browsers put no space after a function's name unless a bracket follows
-_FUNCTION = re.compile(r"<mo>(?:&ApplyFunction;|\u2061)</mo>(?!\s*<mo[^>]*>\()")
+_SPACE = '<mspace width="0.17em"></mspace>'
+_FUNCTION = "<mi>(?:sin|cos|tan|tanh|log|exp)</mi>"
+#: what the converter leaves to browsers and they set badly: (pattern, replacement)
+_MENDED = (
+    # sin x: a space after a function's name unless a bracket follows, and before it
+    (re.compile(r"<mo>(?:&ApplyFunction;|\u2061)</mo>(?!\s*<mo[^>]*>\()"), _SPACE),
+    (re.compile(rf"(</m(?:sub|sup|i|n)>\s*)({_FUNCTION})"), rf"\1{_SPACE}\2"),
+    # brackets that were not asked to grow
+    (re.compile("<mo>(⟨|⟩)</mo>"), r'<mo stretchy="false">\1</mo>'),
+    (
+        re.compile('<mo(?: class="mathopen")?(?: stretchy="false")?>([/|])</mo>'),
+        r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>',
+    ),
+)
 _LOG = logging.getLogger(__name__)
 
 
@@ -43,7 +55,9 @@ def _block(writer: HTML5Translator, node: nodes.math_block) -> None:
 def _markup(node: nodes.Element, *, as_block: bool) -> str:
     try:
         markup = str(tex2mathml(node.astext(), as_block=as_block))
-        return _FUNCTION.sub('<mspace width="0.17em"></mspace>', markup)
     except MathError as error:
         _LOG.warning("formula %r: %s", node.astext(), error, location=node)
         return ""
+    for pattern, replacement in _MENDED:
+        markup = pattern.sub(replacement, markup)
+    return markup
