@@ -118,14 +118,16 @@ def _series(sources: Sources, select: Mapping[str, Any] | None) -> list[list[Sto
 
 
 def _draw_histogram(axes: Axes, stored: StoredCase, seed: int | None, bins: int) -> None:
-    edges = np.linspace(0.0, TURN, bins + 1)
+    # 0 is in the middle of a bin: rounding may put an atom there just below 2 pi
+    half = 0.5 * TURN / bins
+    edges = np.linspace(0.0, TURN, bins + 1) - half
     realised, law = (
-        np.histogram(angles, edges)[0] / len(angles)
+        np.histogram(np.mod(angles + half, TURN) - half, edges)[0] / len(angles)
         for angles in (_realised(stored, seed), law_angles(stored))
     )
     axes.stairs(realised, edges, fill=True, color=BLUE, alpha=0.45)
     axes.stairs(law, edges, color="black", linewidth=0.8)
-    axes.set_xlim(0.0, TURN)
+    axes.set_xlim(edges[0], edges[-1])
     axes.set_xticks([0.0, np.pi, TURN], ["0", r"$\pi$", r"$2\pi$"])
     axes.set_xlabel("angle on the orbit (rad)", labelpad=1.0)
 
@@ -143,7 +145,8 @@ def _dress_decay(axes: Axes, series: list[list[StoredCase]]) -> None:
     axes.set_yscale("log")
     top = axes.get_ylim()[1]
     axes.plot(sizes, top * np.sqrt(sizes[0] / sizes), color="black", linewidth=0.7)
-    axes.annotate(r"$n^{-1/2}$", (sizes[-1], top * np.sqrt(sizes[0] / sizes[-1])), ha="right", va="bottom")
+    middle = sizes[len(sizes) // 2]
+    axes.text(middle, 1.25 * top * np.sqrt(sizes[0] / middle), r"$\propto n^{-1/2}$", ha="left", va="bottom")
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
     axes.set_xlabel("number of tokens $n$", labelpad=1.0)

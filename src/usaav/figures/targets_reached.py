@@ -21,6 +21,9 @@ from usaav.theory import predicted_tokens
 
 Array = NDArray[np.float64]
 
+#: smaller distances are rounding
+_ROUNDING = 1e-12
+
 
 def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int | None = None) -> Figure:
     """One column for each case (largest n): first tokens, last tokens and targets, coloured by prompt.
@@ -58,7 +61,8 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int
             draw_points(axes, points, color=colors, size=size, view=view)
         panels[0].set_title(f"{variant_name(stored.case)}".lstrip(", "))
         distance = wasserstein(last, targets)
-        panels[2].text(0.5, -0.02, rf"$W_2$ = {distance:.0e}", **_below(panels[2]))
+        shown = f"= {distance:.0e}" if distance > _ROUNDING else f"< {_ROUNDING:g}"
+        panels[2].text(0.5, -0.02, rf"$W_2$ {shown}", **_below(panels[2]))
     letter_panels(list(grid[0]))
     start, end = chosen[0].stored_times[0], chosen[0].stored_times[-1]
     names = (rf"tokens at $\tau = {number(start)}$", rf"tokens at $\tau = {number(end)}$", "targets $T(p)$")

@@ -16,6 +16,9 @@ _KERNELS = {
     "combined": "combined kernel",
 }
 
+# people keep their capital
+_PEOPLE = {"cantor": "Cantor", "mises": "Mises"}
+
 
 def kernel_name(spec: KernelSpec, normalization: str = "none") -> str:
     """The kernel as the paper calls it, such as USA or RoPE; SA for the softmax-normalised flow."""
@@ -31,7 +34,8 @@ def kernel_order(spec: KernelSpec) -> int:
 
 def variant_name(case: Case) -> str:
     """The variant in words (``two_peaks`` becomes "two peaks"); empty if the case has none."""
-    return str(case.parameters.get("variant", "")).replace("_", " ")
+    words = str(case.parameters.get("variant", "")).split("_")
+    return " ".join(_PEOPLE.get(word, word) for word in words)
 
 
 def case_title(case: Case, *keys: str) -> str:
