@@ -23,19 +23,22 @@ help:  ## list the targets
 # ---------------------------------------------------------------------------------------------------- set-up
 # A stamp carries a checksum of what decides the environment: the lock files, the package's metadata, and the
 # place of the clone (a virtual environment cannot be moved). So a touched file sets up nothing again, and a
-# changed one does. The three lock files hold one another: runtime < dev < docs.
+# changed one does. The lock files hold one another: runtime < cluster < dev < docs.
 
 checksum = $(shell { pwd; cat envs/requirements-build.txt $(1) pyproject.toml; } 2>/dev/null | cksum | tr ' ' '-')
 runtime := .venv/.runtime-$(call checksum,envs/requirements.txt)
+cluster := .venv/.cluster-$(call checksum,envs/requirements-cluster.txt)
 dev := .venv/.dev-$(call checksum,envs/requirements-dev.txt)
 docs := .venv/.docs-$(call checksum,envs/requirements-docs.txt)
 
 $(runtime): lock_file := envs/requirements.txt
 $(runtime): stamps := $(runtime)
+$(cluster): lock_file := envs/requirements-cluster.txt
+$(cluster): stamps := $(runtime) $(cluster)
 $(dev): lock_file := envs/requirements-dev.txt
-$(dev): stamps := $(runtime) $(dev)
+$(dev): stamps := $(runtime) $(cluster) $(dev)
 $(docs): lock_file := envs/requirements-docs.txt
-$(docs): stamps := $(runtime) $(dev) $(docs)
+$(docs): stamps := $(runtime) $(cluster) $(dev) $(docs)
 
 # Sets $$py. 3.11 to 3.13 come first: one locked package has no ready-made file for later ones and would be compiled.
 find_python = py=; \
@@ -52,7 +55,7 @@ find_python = py=; \
 
 pip = PIP_USER=0 .venv/bin/python -m pip --quiet --disable-pip-version-check --no-input install
 
-$(runtime) $(dev) $(docs):
+$(runtime) $(cluster) $(dev) $(docs):
 	@set -e; \
 	if [ "$$(cat .venv/.place 2>/dev/null)" != "$$(pwd)" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then \
 	    $(find_python); \
@@ -60,7 +63,7 @@ $(runtime) $(dev) $(docs):
 	    "$$py" -m venv --clear .venv; \
 	    pwd > .venv/.place; \
 	fi; \
-	rm -f .venv/.runtime-* .venv/.dev-* .venv/.docs-*; \
+	rm -f .venv/.runtime-* .venv/.cluster-* .venv/.dev-* .venv/.docs-*; \
 	echo "Set-up: installing what $(lock_file) pins (a minute or two, once)."; \
 	$(pip) --require-hashes -r envs/requirements-build.txt; \
 	$(pip) --require-hashes --no-build-isolation -r $(lock_file); \
@@ -117,8 +120,10 @@ lock:  ## the hash-locked files under envs/, from pyproject.toml (UPGRADE=1: to 
 	    mv .lock/out "$$out"; \
 	    echo "Locked $$out ($$(grep -c '==' "$$out") packages)."; \
 	}; \
-	compile requirements-docs pyproject.toml --group build --extra test --extra lint --extra docs; \
-	compile requirements-dev pyproject.toml --group build --extra test --extra lint --constraint envs/requirements-docs.txt; \
+	compile requirements-docs pyproject.toml --group build --extra cluster --extra test --extra lint --extra docs; \
+	compile requirements-dev pyproject.toml --group build --extra cluster --extra test --extra lint \
+	    --constraint envs/requirements-docs.txt; \
+	compile requirements-cluster pyproject.toml --group build --extra cluster --constraint envs/requirements-docs.txt; \
 	compile requirements pyproject.toml --group build --constraint envs/requirements-docs.txt; \
 	compile requirements-build --group build --constraint envs/requirements-docs.txt
 

@@ -18,7 +18,13 @@ from packaging.version import Version
 
 # Packages that conda knows by another name.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
-LOCKS = ("requirements-build", "requirements", "requirements-dev", "requirements-docs")
+LOCKS = (
+    "requirements-build",
+    "requirements",
+    "requirements-cluster",
+    "requirements-dev",
+    "requirements-docs",
+)
 PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)(?: ; (?P<marker>.+))? \\")
 HASH = re.compile(r" {4}--hash=sha256:[0-9a-f]{64}(?: \\)?")
 
@@ -70,6 +76,7 @@ def test_lock_files_satisfy_the_ranges(project: dict[str, Any], pins: Mapping[st
     build = [*project["dependency-groups"]["build"], *project["build-system"]["requires"]]
     assert_satisfied(build, pins["requirements-build"])
     assert_satisfied([*project["project"]["dependencies"], *build], pins["requirements"])
+    assert_satisfied(extras["cluster"], pins["requirements-cluster"])
     assert_satisfied([*extras["test"], *extras["lint"]], pins["requirements-dev"])
     assert_satisfied(extras["docs"], pins["requirements-docs"])
 
