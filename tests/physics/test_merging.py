@@ -246,9 +246,28 @@ def test_coincident_start_tokens_are_one_heavy_token(backend: Any) -> None:
     assert moved[1] / moved[0] == pytest.approx(3.0, rel=1e-9)
 
 
+@pytest.mark.parametrize("backend", examples.BACKENDS)
+def test_pairs_contract_cleanly_far_below_the_error_tolerance(backend: str) -> None:
+    """At the exponential rate of the two-cluster law, where steps by the error alone would be unstable."""
+    beta, loose = 9.0, adaptive.Options(rtol=1e-4, merge_tolerance=1e-12)
+    start = np.array([[1.0, 0.0], [math.cos(1e-2), math.sin(1e-2)], [-1.0, 0.0]])
+    rate = math.exp(beta) * 2.0 / 3.0
+
+    def final(folds: float) -> tuple[float, int]:
+        states, _, clusters = trajectory(examples.usa(beta), start, np.array([folds / rate]), loose, backend)
+        return float(np.linalg.norm(states[0, 1] - states[0, 0])), len(clusters)
+
+    for folds in (5.0, 10.0, 15.0, 20.0):
+        gap, left = final(folds)
+        assert left == 3
+        # below the error tolerance steps reach to the limit of stability, where they are no longer accurate
+        assert math.log(gap / 1e-2) == pytest.approx(-folds, abs=1.0)
+    assert final(40.0) == (0.0, 2)
+
+
 def test_a_light_pair_is_torn_apart_not_merged() -> None:
-    """Two tokens nearer than the tolerance, one on each side of the watershed between two heavy clusters."""
-    beta, gap = 3.0, 5e-10
+    """Two tokens nearer than the tolerance, one on each side of the watershed of two heavy clusters."""
+    beta, gap = 3.0, 2e-10
     light = [[math.cos(angle), math.sin(angle)] for angle in (0.5 * math.pi - gap, 0.5 * math.pi + gap)]
     heavy = [[1.0, 0.0]] * 40 + [[-1.0, 0.0]] * 40
     system = examples.system(examples.usa(beta), None)
