@@ -86,11 +86,18 @@ def setup(app: Sphinx) -> None:
 
 def _plain_aliases(*event: Any) -> tuple[str | None, str | None]:
     *_, arguments, result = event
-    plain = [
-        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
-        for text in (arguments, result)
-    ]
-    return plain[0], plain[1]
+    # a protocol is not called
+    if arguments == "(*args, **kwargs)":
+        arguments = ""
+    return _plain(arguments), _plain(result)
+
+
+def _plain(text: str | None) -> str | None:
+    if text is None:
+        return None
+    return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text).replace(
+        "~typing.", ""
+    )
 
 
 def _no_type_in_properties(_app: Sphinx, kind: str, *event: Any) -> None:

@@ -36,39 +36,51 @@ def table(root: Path) -> str:
 
 
 def gallery(root: Path) -> str:
-    """One section for each figure: picture, caption, the command that makes it."""
+    """One section for each figure and film: picture, caption, the command that makes it."""
     config = _config(root)
     sections = [
-        _section(root, name, entry)
-        for name, entry in config.get("figures", {}).items()
+        _section(root, kind, name, entry)
+        for kind in ("figures", "films")
+        for name, entry in config.get(kind, {}).items()
     ]
     return "\n\n".join(sections)
 
 
-def _section(root: Path, name: str, entry: dict) -> str:
-    caption = root / "workflow" / "report" / "figures" / f"{name}.rst"
+def _section(root: Path, kind: str, name: str, entry: dict) -> str:
+    shown, made = ("png", "pdf") if kind == "figures" else ("gif", "mp4")
+    caption = root / "workflow" / "report" / kind / f"{name}.rst"
     text = (
         caption.read_text(encoding="utf-8").strip()
         if caption.exists()
-        else _summary(root, entry["draw"])
+        else _summary(root, kind, entry["draw"])
     )
-    if (root / "results" / "figures" / f"{name}.png").exists():
-        picture = f"![{name}: {_plain(text)}](../results/figures/{name}.png)"
+    if (root / "results" / kind / f"{name}.{shown}").exists():
+        picture = f"![{name}: {_plain(text)}](../results/{kind}/{name}.{shown})"
     else:
-        picture = (
-            "*(No picture here: this site was built before the figure was made.)*"
-        )
+        picture = "*(No picture here: this site was built before it was made.)*"
     experiments = ", ".join(
-        f"`{experiment}`" for experiment in entry["experiments"]
+        f"[{key}](experiments.md#{anchor(key)})" for key in entry["experiments"]
     )
-    command = f"```bash\nsnakemake --cores all results/figures/{name}.pdf\n```"
-    drawn = f"Drawn by `usaav.figures.{entry['draw']}` from the experiments {experiments}."
-    return f"## {name.replace('_', ' ')}\n\n{picture}\n\n{text}\n\n{drawn}\n\n{command}"
+    title = f"{name} (film)" if kind == "films" else name
+    return "\n\n".join(
+        [
+            f"## {title}",
+            picture,
+            text,
+            f"Drawn by `usaav.{kind}.{entry['draw']}` from {experiments}.",
+            f"```bash\nsnakemake --cores all results/{kind}/{name}.{made}\n```",
+        ]
+    )
 
 
-def _summary(root: Path, module: str) -> str:
+def anchor(title: str) -> str:
+    """The anchor that MyST gives to a heading of one word."""
+    return title.lower()
+
+
+def _summary(root: Path, kind: str, module: str) -> str:
     """First paragraph of the docstring of a drawing function's module."""
-    source = (root / "src" / "usaav" / "figures" / f"{module}.py").read_text(
+    source = (root / "src" / "usaav" / kind / f"{module}.py").read_text(
         encoding="utf-8"
     )
     return (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]

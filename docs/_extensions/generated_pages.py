@@ -13,6 +13,7 @@ from typing import Any
 
 import benchmark_tables
 import configuration_tables
+import experiment_facts
 import figure_lists
 from sphinx.application import Sphinx
 
@@ -35,7 +36,16 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _fill_in(app: Sphinx, _page: str, source: list[str]) -> None:
     root = Path(app.srcdir).parent
-    source[0] = _MARK.sub(lambda mark: PARTS[mark[1]](root), source[0])
+    source[0] = _MARK.sub(lambda mark: _part(mark[1], root), source[0])
+
+
+def _part(name: str, root: Path) -> str:
+    experiment = name.removeprefix("facts of ")
+    return (
+        PARTS[name](root)
+        if name in PARTS
+        else experiment_facts.facts(root, experiment)
+    )
 
 
 def _always_read(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import re
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -68,31 +70,40 @@ def test_a_piece_with_a_mistake_would_be_found(tmp_path) -> None:
         load([REPO / "config.yaml", wrong])
 
 
-def extension(name: str) -> ModuleType:
-    """A module of docs/_extensions."""
-    spec = importlib.util.spec_from_file_location(name, REPO / "docs" / "_extensions" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def extensions(monkeypatch) -> Callable[[str], Any]:
+    """Modules of docs/_extensions, by name."""
+    monkeypatch.syspath_prepend(REPO / "docs" / "_extensions")
+    return importlib.import_module
 
 
-def test_the_table_of_figures_in_the_readme_is_that_of_the_configuration() -> None:
-    expected = extension("figure_lists").readme_with_table(REPO)
+def test_the_table_of_figures_in_the_readme_is_that_of_the_configuration(extensions) -> None:
+    expected = extensions("figure_lists").readme_with_table(REPO)
     assert (REPO / "README.md").read_text(encoding="utf-8") == expected, (
         "the README's table is out of date: run python docs/_extensions/figure_lists.py"
     )
 
 
-def test_every_model_of_the_configuration_has_a_table() -> None:
-    text = extension("configuration_tables").all_tables(REPO)
+def test_every_model_of_the_configuration_has_a_table(extensions) -> None:
+    text = extensions("configuration_tables").all_tables(REPO)
     for key in ("`n_tokens`", "`type: combined`", "`law: anchored`", "`law: prompts`", "`coefficients`"):
         assert key in text
 
 
-def test_every_figure_is_in_the_gallery() -> None:
-    gallery = extension("figure_lists").gallery(REPO)
+def test_every_figure_is_in_the_gallery(extensions) -> None:
+    gallery = extensions("figure_lists").gallery(REPO)
     config = yaml.safe_load((REPO / "config.yaml").read_text(encoding="utf-8"))
     for name in config["figures"]:
         assert f"snakemake --cores all results/figures/{name}.pdf" in gallery
+
+
+def test_every_experiment_has_its_section_with_facts(extensions) -> None:
+    page = (REPO / "docs" / "experiments.md").read_text(encoding="utf-8")
+    config = load([REPO / "config.yaml"])
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(config.experiments)
+    assert set(re.findall(r"^<!-- generated: facts of (\w+) -->$", page, re.MULTILINE)) == set(
+        config.experiments
+    )
+    facts = extensions("experiment_facts").facts(REPO, "baseline")
+    assert "usaav.claims.collapse" in facts
+    assert "--config only=baseline" in facts
