@@ -26,7 +26,7 @@ def facts(root: Path, experiment: str) -> str:
     dims = _range(sorted({case.settings.dim for case in cases}))
     latest = _latest(max(case.settings.times[-1] for case in cases))
     shown = ", ".join(f"[{name}](gallery.md#{anchor(name)})" for name in figures)
-    size = f"{tokens} tokens in dimension {dims}, {len(cases)} cases, {runs} runs"
+    size = f"{tokens} tokens in dimension {dims}; {len(cases)} cases, {runs} runs"
     lines = [
         f"*{_description(root, experiment)}*",
         "",
@@ -69,7 +69,9 @@ def _summary(root: Path, check: str) -> str:
 
 def _range(values: list[int]) -> str:
     few = [f"{value:,}".replace(",", " ") for value in values]
-    return ", ".join(few) if len(few) <= 4 else f"{few[0]} to {few[-1]}"
+    if len(few) > 4:
+        return f"{few[0]} to {few[-1]}"
+    return " or ".join([", ".join(few[:-1]), few[-1]] if len(few) > 1 else few)
 
 
 def _latest(time: float) -> str:
