@@ -16,6 +16,7 @@ include: "workflow/rules/measure.smk"
 include: "workflow/rules/draw.smk"
 include: "workflow/rules/film.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/page.smk"
 
 
 report: "workflow/report/workflow.rst"
@@ -51,6 +52,7 @@ rule films:
 
 rule all:
     default_target: True
+        expand(rules.page.output, page=SETTINGS.pages),
     input:
         rules.metrics.input,
         rules.figures.input,

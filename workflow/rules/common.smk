@@ -1,7 +1,7 @@
 """What all rules share: the validated settings, the cases by name, where simulations lie.
 
-Nothing is decided here: which experiments, cases, figures, films and claims there are says the configuration,
-and what a job does says the package.
+Nothing is decided here: which experiments, cases, figures, films, pages and claims there are says the
+configuration, and what a job does says the package.
 """
 
 import shlex
@@ -70,3 +70,4 @@ wildcard_constraints:
     figure=one_of(SETTINGS.figures),
     film=one_of(SETTINGS.films),
     claim=one_of(SETTINGS.claims),
+    page=one_of(SETTINGS.pages),

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from usaav.config.cases import Case
 from usaav.config.expand import Overrides, expand
 from usaav.config.files import DataFiles
-from usaav.config.models import ClaimSpec, Experiment, FigureSpec, FilmSpec, Settings
+from usaav.config.models import ClaimSpec, Experiment, FigureSpec, FilmSpec, PageSpec, Settings
 from usaav.config.problems import Problem, raise_problems, translate
 from usaav.config.values import plain
 from usaav.config.yaml_files import Document, read_document
@@ -33,12 +33,15 @@ class Config:
         The configuration file as written, with all experiments.
     experiments, figures, films, claims
         What is to be made: with ``only``, the named experiments and what needs no other experiment.
+    pages
+        With ``only``, they show the named experiments alone.
     """
 
     settings: Settings
     experiments: Mapping[str, Experiment]
     figures: Mapping[str, FigureSpec]
     films: Mapping[str, FilmSpec]
+    pages: Mapping[str, PageSpec]
     claims: Mapping[str, ClaimSpec]
     _cases: Mapping[str, tuple[Case, ...]]
 
@@ -200,11 +203,23 @@ def _place(key: tuple[str, ...], documents: list[Document], given: set[str]) -> 
                 return f"{document.path}:{document.lines[key[:length]]}"
     return str(documents[-1].path) if documents else ""
 
+        pages=_shortened(settings.pages, wanted),
 
 def _with_deep_hint(problem: Problem) -> Problem:
     """For an unknown key at the top, point to the key of that name further down if that is nearer."""
     if len(problem.key) != 1 or not problem.expected.startswith("unknown key"):
         return problem
+def _shortened(pages: Mapping[str, PageSpec], wanted: list[str]) -> dict[str, PageSpec]:
+    """The pages with their wanted experiments; none that has no such experiment."""
+    short = {
+        name: page.model_copy(
+            update={"experiments": tuple(used for used in page.experiments if used in wanted)}
+        )
+        for name, page in pages.items()
+    }
+    return {name: page for name, page in short.items() if page.experiments}
+
+
     from difflib import get_close_matches
 
     deep = {name: f"experiments.<name>.{name}" for name in Experiment.model_fields}

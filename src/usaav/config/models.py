@@ -1,4 +1,4 @@
-"""Models of the configuration file: experiments, figures, films, claims and the settings above them."""
+"""Models of the configuration file: experiments, what is made of them, and the settings above both."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ class Experiment(Spec):
     )
     stored_tokens: Count = Field(
         default=65536,
-        description="Of more tokens than this only that many, evenly spread, are stored; metrics are those of all.",
+        description="Of more tokens than this only that many, evenly spread, are stored; metrics are "
+        "those of all.",
     )
     mode_degrees: Degrees = Field(
         default=0, description="Record the amplitudes of so many modes (dim 2 and 3); 0: none."
@@ -198,7 +199,7 @@ class Experiment(Spec):
 
 
 class Product(Spec):
-    """What figures, films and claims have in common."""
+    """What figures, films, pages and claims have in common."""
 
     experiments: Names = Field(description="Experiments whose data it uses.")
     options: Annotated[dict[str, Any], BeforeValidator(shortest)] = Field(
@@ -248,6 +249,17 @@ class ClaimSpec(Product):
 
     check: Literal[checks.CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
     tolerance: Positive = Field(
+class PageSpec(Product):
+    """One entry under ``pages``; with ``only``, it is made of those of its experiments that are run."""
+
+    draw: Literal[films.PAGE_NAMES] = Field(description="Which page function.")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._refuse_unknown_options(films.PAGE_OPTIONS, self.draw)
+        return self
+
+
         description="Largest allowed deviation; its meaning and unit belong to the check."
     )
 
@@ -270,6 +282,7 @@ class Settings(Spec):
         default=None, description="For every experiment, whatever it says itself; null: each its own."
     )
     rtol: Annotated[Tolerance | None, BeforeValidator(_or_null)] = Field(
+    pages: dict[Name, PageSpec] = Field(default={}, description="HTML pages, by name.")
         default=None,
         description="For every experiment, whatever it says itself, save where swept; null: each its own.",
     )
@@ -291,7 +304,7 @@ class Settings(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         names = self.experiments
-        users: dict[str, Mapping[str, FigureSpec | FilmSpec | ClaimSpec]] = {
+        users: dict[str, Mapping[str, FigureSpec | FilmSpec | PageSpec | ClaimSpec]] = {
             "figures": self.figures,
             "films": self.films,
             "claims": self.claims,
@@ -299,6 +312,7 @@ class Settings(Spec):
         found: Faults = [
             ((section, name, "experiments", index), f"the name of an experiment.{nearest(used, names)}")
             for section, entries in users.items()
+            "pages": self.pages,
             for name, entry in entries.items()
             for index, used in enumerate(entry.experiments)
             if used not in names

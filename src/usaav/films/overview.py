@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from usaav.errors import DataError
-from usaav.figures.sources import Sources, StoredCase
+from usaav.figures.sources import Sources
 from usaav.figures.sphere import count_if_one, draw_sphere, require_sphere
 from usaav.figures.states import draw_prediction, draw_tokens
 from usaav.figures.titles import case_title
-from usaav.films.scenes import Scene
+from usaav.films.scenes import Scene, common_times
 
 
 def scene(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int | None = None) -> Scene:
@@ -34,7 +32,7 @@ def scene(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: in
         Data are missing, not on S^2, or stored at different times.
     """
     chosen = [sources.one_each(experiment, select)[0] for experiment in sources.experiments]
-    times = _common_times(chosen)
+    times = common_times(chosen)
     runs = [(stored, stored.trajectory(seed), stored.labels(seed)) for stored in chosen]
     count = len(chosen)
     figure = Figure(figsize=(2.2 * count, 2.65))
@@ -54,14 +52,3 @@ def scene(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: in
         figure.text(0.5, 0.03, rf"$\tau = {times[index]:.1f}$", ha="center", fontsize=9)
 
     return Scene(figure, len(times), move)
-
-
-def _common_times(chosen: list[StoredCase]) -> np.ndarray:
-    times = chosen[0].stored_times
-    for stored in chosen[1:]:
-        if not np.array_equal(stored.stored_times, times):
-            raise DataError(
-                f"{stored.where}: tokens are stored at other times than those of {chosen[0].where}; "
-                "give both experiments the same times and snapshots"
-            )
-    return times

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from usaav.errors import DataError
+from usaav.figures.sources import StoredCase
 
 Picture = NDArray[np.uint8]
 
@@ -52,3 +55,21 @@ class Scene:
             artist.remove()
         height, width = pixels.shape[0] // 2 * 2, pixels.shape[1] // 2 * 2
         return pixels[:height, :width]
+
+
+def common_times(chosen: Sequence[StoredCase]) -> NDArray[np.float64]:
+    """The times tau at which all cases store tokens.
+
+    Raises
+    ------
+    DataError
+        They store them at different times.
+    """
+    times = chosen[0].stored_times
+    for stored in chosen[1:]:
+        if not np.array_equal(stored.stored_times, times):
+            raise DataError(
+                f"{stored.where}: tokens are stored at other times than those of {chosen[0].where}; "
+                "give both experiments the same times and snapshots"
+            )
+    return times
