@@ -70,7 +70,7 @@ def test_all_bad_settings_at_once() -> None:
 
 @pytest.mark.parametrize("beta", [700.5, 1e6, math.inf, math.nan])
 def test_a_beta_that_does_not_fit(beta: float) -> None:
-    with pytest.raises(ConfigError, match=r"exp\(beta\) does not fit into a float64 above 700"):
+    with pytest.raises(ConfigError, match=r"expected 0\.01 to 700 \(exp\(beta\) must fit into a float64\)"):
         simulate(Kernel(Exponential(beta)), START)
 
 

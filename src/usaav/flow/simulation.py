@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from usaav.config.kernel_models import MAX_BETA
+from usaav.config.kernel_models import MAX_BETA, MIN_BETA
 from usaav.errors import ConfigError, DataError, SimulationError
 from usaav.flow import adaptive, layers
 from usaav.flow.backends import Backend, Field, choose, choose_field, make_system
@@ -321,13 +321,13 @@ def _check_settings(
         ),
         (1e-14 <= rtol <= 1e-2, f"rtol = {rtol!r}: expected a number from 1e-14 to 1e-2"),
         (
-            1e-8 < merge_angle <= 1.0,
-            f"merge_angle = {merge_angle!r}: expected radians, more than 1e-8 and at most 1",
+            1e-6 <= merge_angle <= 3.0,
+            f"merge_angle = {merge_angle!r}: expected radians, from 1e-6 to 3",
         ),
         (threads >= 1, f"threads = {threads!r}: expected a whole number >= 1"),
         (
-            kernel.beta <= MAX_BETA,
-            f"beta = {kernel.beta:g}: exp(beta) does not fit into a float64 above {MAX_BETA:g}",
+            MIN_BETA <= kernel.beta <= MAX_BETA or not isinstance(kernel.profile, Exponential),
+            f"beta = {kernel.beta:g}: expected {MIN_BETA:g} to {MAX_BETA:g} (exp(beta) must fit into a float64)",
         ),
     )
     broken = [message for holds, message in rules if not holds]
