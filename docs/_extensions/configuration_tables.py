@@ -10,7 +10,7 @@ from typing import Any
 from usaav.claims.names import CHECK_OPTIONS
 from usaav.config.models import Settings
 from usaav.figures.names import DRAW_OPTIONS
-from usaav.films.names import FILM_OPTIONS
+from usaav.films.names import FILM_OPTIONS, PAGE_OPTIONS
 
 Schema = Mapping[str, Any]
 #: section title -> models shown there, in this order; what is not named comes in a last section
@@ -26,7 +26,12 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Toeplitz",
         "Combined",
     ),
-    "Figures, films and claims": ("FigureSpec", "FilmSpec", "ClaimSpec"),
+    "Figures, films and claims": (
+        "FigureSpec",
+        "FilmSpec",
+        "PageSpec",
+        "ClaimSpec",
+    ),
 }
 
 
@@ -71,6 +76,7 @@ def _extra(title: str) -> Iterator[str]:
     for kind, options in (
         ("draw, of figures", DRAW_OPTIONS),
         ("draw, of films", FILM_OPTIONS),
+        ("draw, of pages", PAGE_OPTIONS),
         ("check", CHECK_OPTIONS),
     ):
         yield f"### Values of {kind}"
@@ -120,6 +126,7 @@ def _title(name: str, model: Schema) -> str:
         "TimeRange": "A range of times",
         "FigureSpec": "A figure",
         "FilmSpec": "A film",
+        "PageSpec": "A page",
         "ClaimSpec": "A claim",
         "Rotation": "A rotation",
     }.get(name, name)

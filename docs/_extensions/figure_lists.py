@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -18,59 +20,85 @@ README_TABLE = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A section of the configuration whose entries are drawn.
+
+    Attributes
+    ----------
+    section
+        Its name there.
+    rule
+        The rule of the workflow that draws an entry.
+    folder
+        Where the result goes, in ``results/``; also the package that has the functions.
+    made, shown
+        Endings of the file that a reader asks for, and of the picture on the site.
+    """
+
+    section: str
+    rule: str
+    folder: str
+    made: str
+    shown: str
+
+
+KINDS = (
+    Kind("figures", "draw", "figures", "pdf", "png"),
+    Kind("films", "film", "films", "mp4", "gif"),
+    Kind("pages", "page", "films", "html", ""),
+)
+
+
 def table(root: Path) -> str:
-    """The table figure -> rule -> function, films included, as Markdown."""
-    config = _config(root)
+    """The table figure -> rule -> function, films and pages included, as Markdown."""
     rows = [
-        f"| `{kind}/{name}` | `{rule}` | `usaav.{kind}.{entry['draw']}` | {', '.join(entry['experiments'])} |"
-        for kind, rule in (("figures", "draw"), ("films", "film"))
-        for name, entry in config.get(kind, {}).items()
+        f"| `{kind.folder}/{name}.{kind.made}` | `{kind.rule}` | `usaav.{kind.folder}.{entry['draw']}` "
+        f"| {_listed(entry['experiments'])} |"
+        for kind, name, entry in _entries(root)
     ]
-    return "\n".join(
-        [
-            "| in `results/` | rule | drawn by | from the experiments |",
-            "|---|---|---|---|",
-            *rows,
-        ]
-    )
+    head = [
+        "| in `results/` | rule | drawn by | from the experiments |",
+        "|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows])
+
+
+def _listed(experiments: list[str]) -> str:
+    shown = experiments if len(experiments) <= 4 else [*experiments[:3], "..."]
+    return ", ".join(shown)
 
 
 def gallery(root: Path) -> str:
-    """One section for each figure and film: picture, caption, the command that makes it."""
-    config = _config(root)
-    sections = [
-        _section(root, kind, name, entry)
-        for kind in ("figures", "films")
-        for name, entry in config.get(kind, {}).items()
-    ]
-    return "\n\n".join(sections)
+    """One section for each figure, film and page: picture, caption, the command that makes it."""
+    return "\n\n".join(_section(root, *entry) for entry in _entries(root))
 
 
-def _section(root: Path, kind: str, name: str, entry: dict) -> str:
-    shown, made = ("png", "pdf") if kind == "figures" else ("gif", "mp4")
-    caption = root / "workflow" / "report" / kind / f"{name}.rst"
+def _section(root: Path, kind: Kind, name: str, entry: dict) -> str:
+    caption = root / "workflow" / "report" / kind.section / f"{name}.rst"
     text = (
         caption.read_text(encoding="utf-8").strip()
         if caption.exists()
         else _summary(root, kind, entry["draw"])
     )
-    if (root / "results" / kind / f"{name}.{shown}").exists():
-        picture = f"![{name}: {_plain(text)}](../results/{kind}/{name}.{shown})"
+    file = f"results/{kind.folder}/{name}"
+    if not kind.shown:
+        picture = ""
+    elif (root / f"{file}.{kind.shown}").exists():
+        picture = f"![{name}: {_plain(text)}](../{file}.{kind.shown})"
     else:
         picture = "*(No picture here: this site was built before it was made.)*"
     experiments = ", ".join(
         f"[{key}](experiments.md#{anchor(key)})" for key in entry["experiments"]
     )
-    title = f"{name} (film)" if kind == "films" else name
-    return "\n\n".join(
-        [
-            f"## {title}",
-            picture,
-            text,
-            f"Drawn by `usaav.{kind}.{entry['draw']}` from {experiments}.",
-            f"```bash\nsnakemake --cores all results/{kind}/{name}.{made}\n```",
-        ]
-    )
+    parts = [
+        f"## {name}" if kind.rule == "draw" else f"## {name} ({kind.rule})",
+        picture,
+        text,
+        f"Drawn by `usaav.{kind.folder}.{entry['draw']}` from {experiments}.",
+        f"```bash\nsnakemake --cores all {file}.{kind.made}\n```",
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def anchor(title: str) -> str:
@@ -78,9 +106,9 @@ def anchor(title: str) -> str:
     return title.lower()
 
 
-def _summary(root: Path, kind: str, module: str) -> str:
+def _summary(root: Path, kind: Kind, module: str) -> str:
     """First paragraph of the docstring of a drawing function's module."""
-    source = (root / "src" / "usaav" / kind / f"{module}.py").read_text(
+    source = (root / "src" / "usaav" / kind.folder / f"{module}.py").read_text(
         encoding="utf-8"
     )
     return (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
@@ -91,11 +119,12 @@ def _plain(text: str) -> str:
     return re.sub(r"[\[\]`*]", "", " ".join(text.split()))
 
 
-def _config(root: Path) -> dict:
-    config: dict = yaml.safe_load(
-        (root / "config.yaml").read_text(encoding="utf-8")
-    )
-    return config
+def _entries(root: Path) -> Iterator[tuple[Kind, str, dict]]:
+    """What config.yaml has drawn: kind, name, settings."""
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    for kind in KINDS:
+        for name, entry in config.get(kind.section, {}).items():
+            yield kind, name, entry
 
 
 def readme_with_table(root: Path) -> str:
