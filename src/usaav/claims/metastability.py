@@ -15,6 +15,7 @@ from usaav.metrics.token_data import angles, token_count
 from usaav.theory import two_cluster_time
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 _PLACE = "(metastability)"
 ONE_CLUSTER = Statement("one_cluster", f"In gauge coordinates every run ends with one cluster {_PLACE}.")
@@ -121,38 +122,41 @@ def all_pairs(case: Evidence) -> list[list[Pair]]:
     found: list[list[Pair]] = []
     for run, events in enumerate(run_events(dataset)):
         found.append([])
+        members, merged = np.arange(n), 0
         for row, time in enumerate(times):
             done = int(np.searchsorted(events.times, time, side="right"))
+            _merge(members, events, merged, done)
+            merged = done
             if done < len(events.times) and 2 < events.before - done <= _FEW_CLUSTERS:
                 z = kernel.to_gauge(tokens[run, row], labels[run])
-                pair = _pair(z, events, done, kernel.beta, merge_angle)
+                pair = _pair(z, members, events.first[done], events.second[done], kernel.beta, merge_angle)
                 if pair is not None:
                     found[-1].append(pair._replace(ratio=(events.times[done] - time) / pair.ratio))
     return found
 
 
-def _pair(z: Array, events: Events, done: int, beta: float, merge_angle: float) -> Pair | None:
-    """The pair of event number `done`, with the predicted time to its merge in place of the ratio."""
-    members = _members(events, done, len(z))
+def _pair(z: Array, members: Index, first: int, second: int, beta: float, merge_angle: float) -> Pair | None:
+    """The clusters of two tokens, with the predicted time to their merge as the ratio."""
     names, rows, counts = np.unique(members, return_inverse=True, return_counts=True)
     masses = counts / len(z)
     sums = np.zeros((len(names), z.shape[1]))
     np.add.at(sums, rows.reshape(-1), z)
     centres = sums / np.linalg.norm(sums, axis=1, keepdims=True)
-    i, j = (int(rows.reshape(-1)[event[done]]) for event in (events.first, events.second))
+    i, j = (int(rows.reshape(-1)[token]) for token in (first, second))
     gaps = angles(centres[:, None], centres[None])
     if i == j or not _LONG_WAY * merge_angle < gaps[i, j] < np.pi:
         return None
-    pulls = np.sin(gaps) * np.exp(beta * (np.cos(gaps) - np.cos(gaps[i, j])))
+    pulls = np.sin(gaps) * np.exp(np.minimum(beta * (np.cos(gaps) - np.cos(gaps[i, j])), 600.0))
     others = np.setdiff1d(np.arange(len(names)), [i, j])
     own = (masses[i] + masses[j]) * pulls[i, j]
     influence = float(masses[others] @ (pulls[i, others] + pulls[j, others]) / own)
     return Pair(influence, two_cluster_time(gaps[i, j], merge_angle, beta) / (masses[i] + masses[j]))
 
 
-def _members(events: Events, done: int, n: int) -> NDArray[np.int64]:
-    """Cluster of each token after the first `done` merges; events of one moment may stand in any order."""
-    members = np.arange(n)
-    for one, other in zip(events.first[:done], events.second[:done], strict=True):
+def _merge(members: Index, events: Events, start: int, stop: int) -> None:
+    """Bring the cluster of each token up to date, from `start` merges to `stop`.
+
+    Events of one moment may stand in any order, so the clusters are found by a token of theirs.
+    """
+    for one, other in zip(events.first[start:stop], events.second[start:stop], strict=True):
         members[members == members[other]] = members[one]
-    return members

@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 _CANDIDATES = 64
 _STARTS = 4
 _MOST_STEPS = 2000
+_SOME = 2048
 
 
 def frechet_distance(cloud: Array) -> float:
@@ -29,7 +30,12 @@ def frechet_distance(cloud: Array) -> float:
     # good enough to rank them, though not to the last digit
     spreads = np.mean(np.arccos(np.clip(cloud @ starts.T, -1.0, 1.0)) ** 2, axis=0)
     best = np.argsort(spreads, kind="stable")[:_STARTS]
-    return float(np.sqrt(min(_descend(cloud, starts[index]) for index in best)))
+    # of very many tokens some, evenly spread over the list, tell where the deepest valley is
+    some = cloud[:: max(1, len(cloud) // _SOME)]
+    square, point = min((_descend(some, starts[index]) for index in best), key=lambda reached: reached[0])
+    if len(some) < len(cloud):
+        square, _ = _descend(cloud, point)
+    return float(np.sqrt(square))
 
 
 def _mean_square(cloud: Array, point: Array) -> float:
@@ -50,17 +56,18 @@ def _axes(cloud: Array) -> Array:
     return np.asarray(np.linalg.eigh(cloud.T @ cloud)[1].T)
 
 
-def _descend(cloud: Array, point: Array) -> float:
-    """Least mean squared angle reached from `point`, by Newton steps where they lower it, else Karcher steps.
+def _descend(cloud: Array, point: Array) -> tuple[float, Array]:
+    """Least mean squared angle reached from `point`, and where: Newton steps if they lower it, else Karcher.
 
-    A Karcher step goes along the mean of the logarithms; the second derivative of half the squared angle is
-    at most 1 in every direction, so it never raises the mean square, but in a flat valley it takes thousands.
+    A Newton step takes the absolute curvature, so that it leads down also where the curvature is negative. A
+    Karcher step goes along the mean of the logarithms; the second derivative of half the squared angle is at
+    most 1 in every direction, so it never raises the mean square, but in a flat valley it takes thousands.
     """
     square = _mean_square(cloud, point)
     for _ in range(_MOST_STEPS):
         gradient, curvature = _derivatives(cloud, point)
         # the mean square changes by about |gradient|^2 from here on
-        if float(gradient @ gradient) <= 1e-16 * square:
+        if float(gradient @ gradient) <= 1e-14 * square:
             break
         for step in _steps(gradient, curvature):
             moved = _moved(point, step)
@@ -70,16 +77,17 @@ def _descend(cloud: Array, point: Array) -> float:
         else:
             break
         point, square = moved, reached
-    return square
+    return square, point
 
 
 def _steps(gradient: Array, curvature: Array) -> Iterator[Array]:
     """Tangent steps to try, boldest first."""
     values, vectors = np.linalg.eigh(curvature)
-    if values[0] > 0.0:
-        newton = np.asarray(vectors @ ((vectors.T @ gradient) / values))
-        if float(newton @ newton) < 1.0:
-            yield newton
+    # along a ridge the same length leads down from it; where it is flat, no further than sense allows
+    newton = np.asarray(vectors @ ((vectors.T @ gradient) / np.maximum(np.abs(values), 1e-3)))
+    length = float(np.linalg.norm(newton))
+    yield newton * min(1.0, 1.0 / length)
+    yield newton * min(0.25, 0.25 / length)
     yield gradient
 
 

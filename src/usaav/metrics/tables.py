@@ -25,6 +25,8 @@ from usaav.whole_files import write_text
 
 Array = NDArray[np.float64]
 
+#: columns of a table of merges without any rows
+EVENT_COLUMNS = ("experiment", "case", "seed", "merge", "clusters_left", "time")
 #: predictions for merges are given while at most so many clusters are left
 _FEW_CLUSTERS = 16
 
@@ -85,7 +87,8 @@ def event_table(datasets: Iterable[xr.Dataset]) -> pd.DataFrame:
 
     Parameters and columns as in :func:`time_table`.
     """
-    return _concatenated([_events_of(dataset) for dataset in datasets])
+    merges = _concatenated([_events_of(dataset) for dataset in datasets])
+    return merges if len(merges.columns) else pd.DataFrame(columns=list(EVENT_COLUMNS))
 
 
 def case_columns(dataset: xr.Dataset) -> dict[str, Any]:
