@@ -327,7 +327,7 @@ def _check_settings(
         (threads >= 1, f"threads = {threads!r}: expected a whole number >= 1"),
         (
             MIN_BETA <= kernel.beta <= MAX_BETA or not isinstance(kernel.profile, Exponential),
-            f"beta = {kernel.beta:g}: expected {MIN_BETA} to {MAX_BETA:g} (exp(beta) must fit into a float64)",
+            f"beta = {kernel.beta}: expected {MIN_BETA} to {MAX_BETA:g} (exp(beta) must fit into a float64)",
         ),
     )
     broken = [message for holds, message in rules if not holds]

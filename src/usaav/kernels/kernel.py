@@ -29,8 +29,12 @@ class Kernel:
 
     Attributes
     ----------
-    profile, gauge, weight
-        The three parts.
+    profile
+        The function phi of the gauge inner product.
+    gauge
+        How a label turns the content.
+    weight
+        How strongly two labels couple.
     spec
         The mapping the kernel was made from, for the record; empty when it was put together in Python.
     """
