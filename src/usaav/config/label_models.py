@@ -150,7 +150,7 @@ class PointsLabels(PointsFile):
 
     law: Literal["points"]
     column: Annotated[Whole, Field(ge=0, le=9999)] = Field(
-        default=0, description="Annotated[Whole, Field(ge=0, le=9999)], counted from 0."
+        default=0, description="Column of the file, counted from 0."
     )
 
 
