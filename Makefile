@@ -10,14 +10,14 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help figures test coverage lint format docs schema lock clean distclean
+.PHONY: help figures test test-slurm test-conda coverage estimate cluster lint format docs schema lock clean distclean
 
 # The scripts that Snakemake starts look for python on PATH.
 in_venv := PATH="$$(pwd)/.venv/bin:$$PATH"
 python := $(in_venv) .venv/bin/python
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
 	    printf '%-18s %s\n' "$$name" "$$text"; done
 
 # ---------------------------------------------------------------------------------------------------- set-up
@@ -79,10 +79,32 @@ figures: $(runtime)  ## the whole paper: simulations, metrics, figures, films an
 test: $(dev)  ## the test suite
 	@$(python) -m pytest -n $(WORKERS) $(ARGS)
 
+# Slurm's programs are installed where that is possible (Debian and Ubuntu, as root); elsewhere the tests say that
+# they are skipped. No running Slurm is needed or touched: the tests start one of their own and end it.
+test-slurm: $(dev)  ## the workflow on a Slurm of its own, which needs root and the package slurm-wlm
+	@if ! command -v slurmctld >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing slurm-wlm."; \
+	    { apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+	        apt-get -qq install -y --no-install-recommends slurm-wlm; } >/dev/null 2>&1 \
+	        || echo "slurm-wlm can't be installed here."; \
+	fi
+	@USAAV_TEST_SLURM=1 $(python) -m pytest tests/slurm $(ARGS)
+
+test-conda: $(dev)  ## the workflow through Snakemake's conda code, on a local channel with a stand-in for conda
+	@USAAV_TEST_CONDA=1 $(python) -m pytest tests/conda $(ARGS)
+
 coverage: $(dev)  ## the test suite with line coverage of src; fails below the bar set in pyproject.toml
 	@$(python) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 snakefiles := $(wildcard Snakefile workflow/rules/*.smk)
+
+cluster: $(cluster)  ## .venv with the executor plugins of the profiles slurm and cluster-generic
+
+# make estimate CONFIG=config/sweep.yaml ARGS='seeds=3'
+CONFIG ?= config.yaml
+
+estimate: $(runtime)  ## jobs, core-hours and disk that CONFIG (config.yaml) will take, without running anything
+	@$(python) -m usaav.estimate $(CONFIG) $(ARGS)
 
 lint: $(dev)  ## formatting, style and types
 	@$(python) -m ruff check .

@@ -7,16 +7,17 @@ min_version("9.0")
 
 if not workflow.configfiles:
 
-    configfile: os.path.join(workflow.basedir, "config.yaml")
+    configfile: workflow.current_basedir.join("config.yaml").get_path_or_uri(secret_free=True)
 
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/sweep.smk"
 include: "workflow/rules/draw.smk"
 include: "workflow/rules/film.smk"
-include: "workflow/rules/claims.smk"
 include: "workflow/rules/page.smk"
+include: "workflow/rules/claims.smk"
 
 
 report: "workflow/report/workflow.rst"
@@ -32,12 +33,15 @@ localrules:
 
 rule simulations:
     input:
-        [simulations_of([name]) for name in SETTINGS.experiments],
+        [simulations_of([name]) for name in PLAIN],
+        [batch_files(name) for name in SWEEPS],
 
 
 rule metrics:
     input:
-        expand(rules.measure.output, experiment=SETTINGS.experiments),
+        expand(rules.measure.output, experiment=PLAIN),
+        expand(rules.gather_tables.output, sweep=SWEEPS),
+        expand(rules.gather_stores.output, sweep=SWEEPS),
 
 
 rule figures:
@@ -48,11 +52,11 @@ rule figures:
 rule films:
     input:
         expand(rules.film.output, film=SETTINGS.films),
+        expand(rules.page.output, page=SETTINGS.pages),
 
 
 rule all:
     default_target: True
-        expand(rules.page.output, page=SETTINGS.pages),
     input:
         rules.metrics.input,
         rules.figures.input,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from machine import best_of, keep
 
-from usaav.flow import vector_width  # noqa: F401  must run before numba is imported
+from usaav.flow import numba_setup  # noqa: F401  must run before numba is imported
 
 from numba import njit  # isort: skip
 

@@ -13,6 +13,7 @@ a job of the workflow pays only for what it needs::
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,11 @@ __all__ = [
     "simulate",
     "theory",
 ]
+
+# HDF5 locks what it opens, and fails on file systems without locks (NFS, Lustre). Nothing here needs locks: a
+# file is written by one process, under another name, and only read once it has its own. HDF5 looks when it is
+# loaded, hence here, before anything can load it; who has set the variable decides.
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 # Public name -> the module that defines it.
 _HOMES = {

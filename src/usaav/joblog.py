@@ -22,7 +22,11 @@ INTERVAL = 10.0
 
 @contextmanager
 def job_log(
-    path: str | Path, outputs: Iterable[str | Path] = (), title: str = "", runs: int = 1
+    path: str | Path,
+    outputs: Iterable[str | Path] = (),
+    title: str = "",
+    runs: int = 1,
+    unit: str = "run",
 ) -> Iterator[Callable[[int, float], None]]:
     """Send what the block prints, logs and warns to the file `path`; yield a function that reports progress.
 
@@ -36,8 +40,8 @@ def job_log(
     outputs
         The files that the job makes. They are written as ``.<name>.<process>.tmp``, then renamed, so a job
         that was killed may have left such a file; it is removed first.
-    title, runs
-        Name of the job and its number of runs, for the lines of progress.
+    title, runs, unit
+        Name of the job, its number of runs, and what a run is called, for the lines of progress.
 
     Raises
     ------
@@ -58,7 +62,7 @@ def job_log(
         logger.setLevel(logging.INFO)
         try:
             with redirect_stdout(log), redirect_stderr(log):
-                yield _progress([log, terminal], title, runs)
+                yield _progress([log, terminal], title, runs, unit)
         except UsaavError as error:
             raise _failure(log, terminal, str(error)) from error
         except Exception as error:
@@ -78,7 +82,7 @@ def _failure(log: TextIO, terminal: TextIO, message: str) -> SystemExit:
     return SystemExit(1)
 
 
-def _progress(streams: list[TextIO], title: str, runs: int) -> Callable[[int, float], None]:
+def _progress(streams: list[TextIO], title: str, runs: int, unit: str) -> Callable[[int, float], None]:
     last = time.monotonic()
 
     def progress(run: int, fraction: float) -> None:
@@ -86,7 +90,7 @@ def _progress(streams: list[TextIO], title: str, runs: int) -> Callable[[int, fl
         now = time.monotonic()
         if now - last >= INTERVAL:
             last = now
-            place = f"run {run + 1} of {runs}, " if runs > 1 else ""
+            place = f"{unit} {run + 1} of {runs}, " if runs > 1 else ""
             for stream in streams:
                 stream.write(f"{title}: {place}{fraction:.0%}\n")
                 stream.flush()

@@ -7,12 +7,21 @@ each further attempt. Facts about a site (partitions, accounts, how many GPUs) b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from usaav.config.cases import Case
 
-__all__ = ["Needs", "of_reading", "of_simulation"]
+__all__ = [
+    "Needs",
+    "of_batch",
+    "of_gathering",
+    "of_reading",
+    "of_simulation",
+    "of_table",
+    "stored_mb",
+    "work",
+]
 
 #: megabytes of Python with its libraries, and of the two Snakemake processes that a cluster job also has
 BASE_MB = 1000
@@ -21,6 +30,10 @@ PAIRS_PER_SECOND = 2e8
 TERMS_PER_TOKEN = 1000
 #: evaluations of the right-hand side: of a smooth run, and for each output time
 EVALUATIONS = (5000, 20)
+#: minutes for start and end of a job, whatever it does
+BASE_MINUTES = 5
+#: bytes in memory of a row of a table
+BYTES_PER_ROW = 400
 #: one thread for each that many seconds of work
 SECONDS_PER_THREAD = 120
 MAX_THREADS = 32
@@ -51,25 +64,64 @@ class Needs:
 def of_simulation(case: Case, attempt: int = 1) -> Needs:
     """Needs of the job that simulates `case`; memory and time grow with `attempt` (1, 2, ...)."""
     settings = case.settings
-    seconds = len(case.seeds) * _interactions(case) * _evaluations(case) / PAIRS_PER_SECOND
+    seconds = work(case)
     threads = min(MAX_THREADS, len(case.seeds), 1 + int(seconds // SECONDS_PER_THREAD))
     # a weight that depends on labels is a matrix of all pairs
     matrix_mb = 0 if settings.kernel.weight.type == "constant" else 8e-6 * settings.n_tokens**2 * 2 * threads
     return Needs(
         threads=threads,
-        mem_mb=math.ceil((BASE_MB + 3 * _stored_mb([case]) + matrix_mb) * attempt),
-        runtime=math.ceil((10 + 3 * seconds / threads / 60) * attempt),
+        mem_mb=math.ceil((BASE_MB + 3 * stored_mb([case]) + matrix_mb) * attempt),
+        runtime=math.ceil((BASE_MINUTES + 3 * seconds / threads / 60) * attempt),
         gpu=1 if settings.backend == "cupy" else 0,
     )
 
 
-def of_reading(cases: Iterable[Case], attempt: int = 1) -> Needs:
-    """Needs of a job that measures, draws or checks `cases`; memory and time grow with `attempt` (1, ...)."""
-    stored_mb = _stored_mb(cases)
+def of_batch(cases: Sequence[Case], attempt: int = 1) -> Needs:
+    """Needs of the job that simulates `cases` one after the other; memory and time grow with `attempt`."""
+    each = [of_simulation(case) for case in cases]
+    seconds = sum(3 * work(case) / needs.threads for case, needs in zip(cases, each, strict=True))
+    return Needs(
+        threads=max(needs.threads for needs in each),
+        # all are kept until the file is written
+        mem_mb=math.ceil((max(needs.mem_mb for needs in each) + 3 * stored_mb(cases)) * attempt),
+        runtime=math.ceil((BASE_MINUTES + seconds / 60) * attempt),
+        gpu=max(needs.gpu for needs in each),
+    )
+
+
+def of_gathering(batches: Iterable[Sequence[Case]], attempt: int = 1) -> Needs:
+    """Needs of the job that copies the data of all `batches` of a sweep into one file, a batch at a time."""
+    sizes = [stored_mb(cases) for cases in batches]
     return Needs(
         threads=1,
-        mem_mb=math.ceil((BASE_MB + 3 * stored_mb) * attempt),
-        runtime=math.ceil((10 + stored_mb / 100) * attempt),
+        mem_mb=math.ceil((BASE_MB + 3 * max(sizes)) * attempt),
+        runtime=math.ceil((BASE_MINUTES + sum(sizes) / 100) * attempt),
+    )
+
+
+def of_table(cases: Iterable[Case], attempt: int = 1) -> Needs:
+    """Needs of a job that reads the table of `cases`: a row for each seed and time."""
+    rows = sum(len(case.seeds) * len(case.settings.times) for case in cases)
+    table_mb = 1e-6 * BYTES_PER_ROW * rows
+    return Needs(
+        threads=1,
+        mem_mb=math.ceil((BASE_MB + 3 * table_mb) * attempt),
+        runtime=math.ceil((BASE_MINUTES + table_mb / 100) * attempt),
+    )
+
+
+def work(case: Case) -> float:
+    """Seconds that one slow core takes to simulate all seeds of `case`, a guess on the safe side."""
+    return len(case.seeds) * _interactions(case) * _evaluations(case) / PAIRS_PER_SECOND
+
+
+def of_reading(cases: Iterable[Case], attempt: int = 1) -> Needs:
+    """Needs of a job that measures, draws or checks `cases`; memory and time grow with `attempt` (1, ...)."""
+    size_mb = stored_mb(cases)
+    return Needs(
+        threads=1,
+        mem_mb=math.ceil((BASE_MB + 3 * size_mb) * attempt),
+        runtime=math.ceil((BASE_MINUTES + size_mb / 100) * attempt),
     )
 
 
@@ -88,7 +140,7 @@ def _evaluations(case: Case) -> float:
     return float(EVALUATIONS[0] + EVALUATIONS[1] * len(settings.times))
 
 
-def _stored_mb(cases: Iterable[Case]) -> float:
+def stored_mb(cases: Iterable[Case]) -> float:
     """Megabytes of the arrays in the data files of `cases`."""
     total = 0.0
     for case in cases:

@@ -1,7 +1,7 @@
 """A Slurm of its own for these tests: one node, this machine, gone when they end.
 
-Slurm comes from the system's packages. It runs without munge, database and cgroups, on free ports of the loopback
-device, with all its files in a temporary folder; an installed Slurm and its settings are not touched.
+Slurm comes from the system's packages. It runs without munge, database and cgroups, on free ports of the
+loopback device, with all its files in a temporary folder; an installed Slurm is not touched.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ class Run:
 
     def squeue(self, fields: str) -> list[str]:
         """What Slurm knows about all jobs, also those that ended, a line each, the oldest first."""
-        command = ["squeue", "--states=all", "--noheader", "--sort=i", f"--format={fields}"]
+        command = ["squeue", "--states=all", "--noheader", f"--format=%i {fields}"]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()
+        lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+        return [rest for _, rest in sorted(lines, key=lambda line: int(line[0]))]
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +122,9 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str
         pytest.skip("starts a Slurm of its own: run `make test-slurm`")
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if os.geteuid() != 0 or missing:
-        pytest.skip(f"needs root and Slurm's programs ({', '.join(missing) or 'not root'}): apt install slurm-wlm")
+        pytest.skip(
+            f"needs root and Slurm's programs ({', '.join(missing) or 'not root'}): apt install slurm-wlm"
+        )
     folder = tmp_path_factory.mktemp("slurm")
     environment = written(folder)
     daemons: list[subprocess.Popen[bytes]] = []
@@ -154,7 +157,7 @@ def written(folder: Path) -> dict[str, str]:
             memory=MEMORY,
         )
     )
-    # Inside a job the plugin deletes every SLURM_* variable before it calls srun, also the one that names the settings.
+    # Inside a job the plugin deletes every SLURM_* variable before it calls srun, and with them the settings.
     shim = folder / "bin" / "srun"
     shim.write_text(f'#!/bin/sh\nSLURM_CONF="{settings}" exec {shutil.which("srun")} "$@"\n')
     shim.chmod(0o755)
@@ -178,7 +181,11 @@ def wait_until_idle(
     end = time.monotonic() + 60
     while True:
         asked = subprocess.run(
-            ["sinfo", "--noheader", "--format=%T"], env=environment, capture_output=True, text=True, check=False
+            ["sinfo", "--noheader", "--format=%T"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if asked.stdout.strip() == "idle":
             return

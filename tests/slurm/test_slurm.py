@@ -26,7 +26,7 @@ def test_a_run_makes_the_same_tables_as_without_slurm(run, local) -> None:
     assert_same_tables(run, local)
     assert (run.results / "claims.csv").read_bytes() == (local.results / "claims.csv").read_bytes()
     assert {path.name for path in (run.results / "figures").iterdir()} >= {"rope.pdf", "distances.png"}
-    # three simulations, two measurements, two figures with two checks, one film: grouped, and claims stay here
+    # groups of simulations, tables, figures and checks, and a film; claims stay here
     assert len([job for job in run.squeue("%Z") if job == str(run.directory)]) == 5
 
 
@@ -45,7 +45,9 @@ def test_a_job_that_fails_is_reported_with_its_log(run, local) -> None:
     assert all(str(path) in text for path in kept)
     # the other member of the group did not fail, and its tables stay
     shutil.copy(local.results / "simulations" / "rope" / "n8.nc", damaged)
-    status, text = run.finish(run.start("--cores", "1", "--dry-run", "--rerun-triggers", "mtime", "--", "metrics"))
+    status, text = run.finish(
+        run.start("--cores", "1", "--dry-run", "--rerun-triggers", "mtime", "--", "metrics")
+    )
     assert status == 0
     assert (run.results / "metrics" / "baseline.csv").exists()
     assert "output: results/metrics/rope.csv" in text
@@ -60,7 +62,10 @@ def test_a_job_that_runs_out_of_memory_gets_more(run, local) -> None:
     assert status == 0, text
     assert_same_tables(run, local)
     asked = [line.split() for line in run.squeue("%m %T %Z") if line.endswith(str(run.directory))]
-    assert [(memory, state == "COMPLETED") for memory, state, _ in asked] == [("200M", False), ("1200M", True)]
+    assert [(memory, state == "COMPLETED") for memory, state, _ in asked] == [
+        ("200M", False),
+        ("1200M", True),
+    ]
 
 
 def test_a_run_whose_driver_was_killed_goes_on(run, local) -> None:

@@ -15,12 +15,8 @@ localrules:
 
 rule check:
     input:
-        tables=lambda wildcards: expand(
-            rules.measure.output.table, experiment=SETTINGS.claims[wildcards.claim].experiments
-        ),
-        events=lambda wildcards: expand(
-            rules.measure.output.events, experiment=SETTINGS.claims[wildcards.claim].experiments
-        ),
+        tables=lambda wildcards: tables_of(SETTINGS.claims[wildcards.claim].experiments),
+        events=lambda wildcards: events_of(SETTINGS.claims[wildcards.claim].experiments),
         datasets=lambda wildcards: simulations_of(SETTINGS.claims[wildcards.claim].experiments),
     output:
         verdict="results/claims/{claim}.csv",

@@ -23,6 +23,8 @@ except ConfigError as error:
     sys.exit(f"ConfigError: {error}")
 
 CASES = {(case.experiment, case.name): case for case in SETTINGS.cases()}
+SWEEPS = [name for name, experiment in SETTINGS.experiments.items() if experiment.batch is not None]
+BATCHES = {name: SETTINGS.batches(name) for name in SWEEPS}
 
 
 def case_of(wildcards):
@@ -37,12 +39,45 @@ def cases_of(experiments):
 
 
 def simulations_of(experiments):
-    """The data files of some experiments."""
-    return [SIMULATION.format(experiment=case.experiment, case=case.name) for case in cases_of(experiments)]
+    """The data files of some experiments; none for sweeps, whose figures are drawn from their tables."""
+    kept = [name for name in experiments if name not in SWEEPS]
+    return [SIMULATION.format(experiment=case.experiment, case=case.name) for case in cases_of(kept)]
+
+
+def tables_of(experiments):
+    """The tables of some experiments, one each."""
+    return [(SWEEP_TABLE if name in SWEEPS else TABLE).format(experiment=name) for name in experiments]
+
+
+def events_of(experiments):
+    """The tables of merges of some experiments, one each, or none at all where one is a sweep, which has none."""
+    return [] if set(experiments) & set(SWEEPS) else [EVENTS.format(experiment=name) for name in experiments]
+
+
+def batches_of(sweep):
+    """The names of the batches of a sweep: numbers from 0."""
+    return [f"{number:04d}" for number in range(len(BATCHES[sweep]))]
+
+
+def batch_of(wildcards):
+    """The cases of the batch that the wildcards `sweep` and `batch` name."""
+    batches = BATCHES[wildcards.sweep]
+    if int(wildcards.batch) >= len(batches):
+        raise ConfigError(
+            f"sweep {wildcards.sweep} has batches 0000 to {len(batches) - 1:04d}, no {wildcards.batch}"
+        )
+    return batches[int(wildcards.batch)]
+
+
+def batch_files(sweep):
+    """The data files of all batches of a sweep."""
+    return expand(BATCH, sweep=sweep, batch=batches_of(sweep))
 
 
 def reading(spec, attempt):
     """The needs of a job that reads all data of the experiments that a figure, film or claim names."""
+    if set(spec.experiments) & set(SWEEPS):
+        return needs.of_table(cases_of(spec.experiments), attempt)
     return needs.of_reading(cases_of(spec.experiments), attempt)
 
 
@@ -62,12 +97,19 @@ def one_of(names):
 
 CAPTIONS = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)) / "../report"
 SIMULATION = "results/simulations/{experiment}/{case}.nc"
+TABLE = "results/metrics/{experiment}.csv"
+EVENTS = "results/metrics/{experiment}.events.csv"
+BATCH = "results/sweeps/{sweep}/{batch}.nc"
+SWEEP_TABLE = "results/sweeps/{experiment}.parquet"
+PLAIN = [name for name in SETTINGS.experiments if name not in SWEEPS]
 
 
 wildcard_constraints:
-    experiment=one_of(SETTINGS.experiments),
+    experiment=one_of(PLAIN),
+    sweep=one_of(SWEEPS),
+    batch="[0-9]+",
     case="[^/]+",
     figure=one_of(SETTINGS.figures),
     film=one_of(SETTINGS.films),
-    claim=one_of(SETTINGS.claims),
     page=one_of(SETTINGS.pages),
+    claim=one_of(SETTINGS.claims),

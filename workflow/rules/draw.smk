@@ -9,12 +9,8 @@ DRAW = Path(workflow.source_path("../scripts/draw.py"))
 
 rule draw:
     input:
-        tables=lambda wildcards: expand(
-            rules.measure.output.table, experiment=SETTINGS.figures[wildcards.figure].experiments
-        ),
-        events=lambda wildcards: expand(
-            rules.measure.output.events, experiment=SETTINGS.figures[wildcards.figure].experiments
-        ),
+        tables=lambda wildcards: tables_of(SETTINGS.figures[wildcards.figure].experiments),
+        events=lambda wildcards: events_of(SETTINGS.figures[wildcards.figure].experiments),
         datasets=lambda wildcards: simulations_of(SETTINGS.figures[wildcards.figure].experiments),
     output:
         pdf=report(

@@ -9,12 +9,8 @@ FILM = Path(workflow.source_path("../scripts/film.py"))
 
 rule film:
     input:
-        tables=lambda wildcards: expand(
-            rules.measure.output.table, experiment=SETTINGS.films[wildcards.film].experiments
-        ),
-        events=lambda wildcards: expand(
-            rules.measure.output.events, experiment=SETTINGS.films[wildcards.film].experiments
-        ),
+        tables=lambda wildcards: tables_of(SETTINGS.films[wildcards.film].experiments),
+        events=lambda wildcards: events_of(SETTINGS.films[wildcards.film].experiments),
         datasets=lambda wildcards: simulations_of(SETTINGS.films[wildcards.film].experiments),
     output:
         gif=report(

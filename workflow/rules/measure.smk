@@ -10,8 +10,8 @@ rule measure:
     input:
         datasets=lambda wildcards: simulations_of([wildcards.experiment]),
     output:
-        table="results/metrics/{experiment}.csv",
-        events="results/metrics/{experiment}.events.csv",
+        table=TABLE,
+        events=EVENTS,
         columns="results/metrics/{experiment}.columns.csv",
     log:
         text="results/logs/measure/{experiment}.log",

@@ -59,6 +59,21 @@ class Config:
             raise ConfigError(f"no experiment {experiment!r} in this run; there are {', '.join(self._cases)}")
         return self._cases[experiment]
 
+    def batches(self, experiment: str) -> list[tuple[Case, ...]]:
+        """The cases of an experiment, so many together as its ``batch`` says; one batch for null.
+
+        The cases of a batch follow one another, so that a value added at the end of the outermost list (the
+        variants, or else the first swept key in the order of the alphabet) changes no batch but the last.
+
+        Raises
+        ------
+        ConfigError
+            As :meth:`cases`.
+        """
+        cases = self.cases(experiment)
+        size = self.experiments[experiment].batch or len(cases)
+        return [cases[start : start + size] for start in range(0, len(cases), size)]
+
     def case(self, experiment: str, name: str) -> Case:
         """One case by the names of its experiment and file."""
         for case in self.cases(experiment):
@@ -188,9 +203,21 @@ def _selected(settings: Settings, cases: Mapping[str, tuple[Case, ...]]) -> Conf
         experiments={name: settings.experiments[name] for name in wanted},
         figures=kept(settings.figures),
         films=kept(settings.films),
+        pages=_shortened(settings.pages, wanted),
         claims=kept(settings.claims),
         _cases={name: cases[name] for name in wanted},
     )
+
+
+def _shortened(pages: Mapping[str, PageSpec], wanted: list[str]) -> dict[str, PageSpec]:
+    """The pages with their wanted experiments; none that has no such experiment."""
+    short = {
+        name: page.model_copy(
+            update={"experiments": tuple(used for used in page.experiments if used in wanted)}
+        )
+        for name, page in pages.items()
+    }
+    return {name: page for name, page in short.items() if page.experiments}
 
 
 def _place(key: tuple[str, ...], documents: list[Document], given: set[str]) -> str:
@@ -203,23 +230,11 @@ def _place(key: tuple[str, ...], documents: list[Document], given: set[str]) -> 
                 return f"{document.path}:{document.lines[key[:length]]}"
     return str(documents[-1].path) if documents else ""
 
-        pages=_shortened(settings.pages, wanted),
 
 def _with_deep_hint(problem: Problem) -> Problem:
     """For an unknown key at the top, point to the key of that name further down if that is nearer."""
     if len(problem.key) != 1 or not problem.expected.startswith("unknown key"):
         return problem
-def _shortened(pages: Mapping[str, PageSpec], wanted: list[str]) -> dict[str, PageSpec]:
-    """The pages with their wanted experiments; none that has no such experiment."""
-    short = {
-        name: page.model_copy(
-            update={"experiments": tuple(used for used in page.experiments if used in wanted)}
-        )
-        for name, page in pages.items()
-    }
-    return {name: page for name, page in short.items() if page.experiments}
-
-
     from difflib import get_close_matches
 
     deep = {name: f"experiments.<name>.{name}" for name in Experiment.model_fields}

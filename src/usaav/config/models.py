@@ -129,6 +129,11 @@ class Experiment(Spec):
         default={},
         description="Named groups of settings, {name: {dotted.path: value}}, each combined with the sweep.",
     )
+    batch: Count | None = Field(
+        default=None,
+        description="For sweeps of many small cases: so many to a job. Their data go to results/sweeps, as "
+        "one table and one file; null: a job and a file for each case, in results/simulations.",
+    )
     method: Method = Field(
         default="adaptive", description="adaptive (error-controlled) or layers (looped network)."
     )
@@ -244,11 +249,6 @@ class FilmSpec(Product):
         return self
 
 
-class ClaimSpec(Product):
-    """One entry under ``claims``."""
-
-    check: Literal[checks.CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
-    tolerance: Positive = Field(
 class PageSpec(Product):
     """One entry under ``pages``; with ``only``, it is made of those of its experiments that are run."""
 
@@ -260,6 +260,11 @@ class PageSpec(Product):
         return self
 
 
+class ClaimSpec(Product):
+    """One entry under ``claims``."""
+
+    check: Literal[checks.CHECK_NAMES] = Field(description="Which check.")  # type: ignore[valid-type]
+    tolerance: Positive = Field(
         description="Largest allowed deviation; its meaning and unit belong to the check."
     )
 
@@ -277,12 +282,12 @@ class Settings(Spec):
     )
     figures: dict[Name, FigureSpec] = Field(default={}, description="Figures, by name.")
     films: dict[Name, FilmSpec] = Field(default={}, description="Films, by name.")
+    pages: dict[Name, PageSpec] = Field(default={}, description="HTML pages, by name.")
     claims: dict[Name, ClaimSpec] = Field(default={}, description="Claims that are checked, by id.")
     backend: Annotated[Backend | None, BeforeValidator(_or_null)] = Field(
         default=None, description="For every experiment, whatever it says itself; null: each its own."
     )
     rtol: Annotated[Tolerance | None, BeforeValidator(_or_null)] = Field(
-    pages: dict[Name, PageSpec] = Field(default={}, description="HTML pages, by name.")
         default=None,
         description="For every experiment, whatever it says itself, save where swept; null: each its own.",
     )
@@ -307,16 +312,17 @@ class Settings(Spec):
         users: dict[str, Mapping[str, FigureSpec | FilmSpec | PageSpec | ClaimSpec]] = {
             "figures": self.figures,
             "films": self.films,
+            "pages": self.pages,
             "claims": self.claims,
         }
         found: Faults = [
             ((section, name, "experiments", index), f"the name of an experiment.{nearest(used, names)}")
             for section, entries in users.items()
-            "pages": self.pages,
             for name, entry in entries.items()
             for index, used in enumerate(entry.experiments)
             if used not in names
         ]
+        found += self._wrong_uses_of_sweeps(users)
         found += [
             (("only",), f"names of experiments ({', '.join(names)}), not {name!r}.{nearest(name, names)}")
             for name in self.only or ()
@@ -325,3 +331,18 @@ class Settings(Spec):
         if found:
             raise faults(found)
         return self
+
+    def _wrong_uses_of_sweeps(self, users: Mapping[str, Mapping[str, Product]]) -> Faults:
+        """Uses of an experiment with a batch by what reads the data of single cases."""
+        sweeps = {name for name, experiment in self.experiments.items() if experiment.batch is not None}
+        able = ", ".join(drawings.DRAWN_FROM_TABLES)
+        return [
+            (
+                (section, name, "experiments", index),
+                f"an experiment without `batch`: figures drawn by {able} use sweeps, nothing else",
+            )
+            for section, entries in users.items()
+            for name, entry in entries.items()
+            for index, used in enumerate(entry.experiments)
+            if used in sweeps and getattr(entry, "draw", "") not in drawings.DRAWN_FROM_TABLES
+        ]

@@ -21,6 +21,7 @@ DRAW_OPTIONS: dict[str, tuple[str, ...]] = {
     "mode_selection": ("linear", "saturated", "select"),
     "orbit_laws": ("bins", "seed", "select"),
     "overview": ("seed", "select"),
+    "phase_diagram": ("across", "select", "up"),
     "slices": ("floor", "select"),
     "snapshots_on_sphere": ("seed", "select", "times"),
     "softmax": ("floor", "seed", "select"),
@@ -29,3 +30,5 @@ DRAW_OPTIONS: dict[str, tuple[str, ...]] = {
     "terminal_orbit": ("seeds", "select"),
 }
 DRAW_NAMES = tuple(DRAW_OPTIONS)
+#: drawing functions that need only tables, so that sweeps, which keep no file for each case, can be drawn too
+DRAWN_FROM_TABLES = ("phase_diagram",)

@@ -191,8 +191,9 @@ class Sources:
             Files ``results/simulations/<experiment>/<case>.nc`` of all their cases, in any order: which is
             which, the attributes of a file say.
         tables, events
-            ``results/metrics/<experiment>.csv`` and ``<experiment>.events.csv``, in the order of
-            `experiments`; may be left out where nothing needs them.
+            ``results/metrics/<experiment>.csv`` (``results/sweeps/<experiment>.parquet`` of a sweep) and
+            ``<experiment>.events.csv``, in the order of `experiments`; may be left out where nothing needs
+            them.
         """
         return cls(
             experiments,
@@ -338,6 +339,8 @@ def _readers(
 def _table_reader(path: Path) -> Callable[[], pd.DataFrame]:
     def read() -> pd.DataFrame:
         try:
+            if path.suffix == ".parquet":
+                return pd.read_parquet(path, engine="pyarrow")
             return pd.read_csv(path, comment="#")
         except (OSError, ValueError) as error:
             raise DataError(

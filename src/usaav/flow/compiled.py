@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from usaav.flow import vector_width  # noqa: F401  must run before numba is imported
+from usaav.flow import numba_setup  # noqa: F401  must run before numba is imported
 
 from llvmlite import ir  # isort: skip
 from numba import njit, types  # isort: skip

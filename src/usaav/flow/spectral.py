@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from usaav.flow import vector_width  # noqa: F401  must run before numba is imported
+from usaav.flow import numba_setup  # noqa: F401  must run before numba is imported
 
 from numba import njit  # isort: skip
 

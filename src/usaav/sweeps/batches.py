@@ -1,0 +1,78 @@
+"""One batch of a sweep: cases that one job simulates, one after the other, and their rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import netCDF4
+
+from usaav.config.cases import Case
+from usaav.errors import UsaavError
+from usaav.flow.case import run_case
+from usaav.flow.simulation import Progress
+from usaav.metrics.tables import time_table
+from usaav.provenance import provenance
+from usaav.sweeps import stacks
+from usaav.whole_files import replacing
+
+__all__ = ["measure_batch", "simulate_batch"]
+
+
+def simulate_batch(
+    cases: Sequence[str], output: Path | str, threads: int, progress: Progress | None = None
+) -> None:
+    """Simulate cases and write them to one file, all or nothing (see :mod:`usaav.sweeps.stacks`).
+
+    Parameters
+    ----------
+    cases
+        Texts of :meth:`usaav.config.cases.Case.to_json`.
+    output
+        The netCDF file.
+    threads
+        Cores that this job may use.
+    progress
+        Called as ``progress(case, fraction)``, with the case counted from 0.
+
+    Raises
+    ------
+    ConfigError, DataError, BackendError, SimulationError
+        The first case that fails, by name.
+    """
+    datasets = []
+    for place, text in enumerate(cases):
+        case = Case.from_json(text)
+        try:
+            datasets.append(run_case(case, threads).assign_attrs(settings=text, **provenance()))
+        except UsaavError as error:
+            raise type(error)(f"case {case.name}: {error}") from error
+        if progress is not None:
+            progress(place, 1.0)
+    with replacing(output) as temporary, netCDF4.Dataset(temporary, "w") as file:
+        for stack in stacks.stacked(datasets):
+            stacks.append(file, stack)
+
+
+def measure_batch(batch: Path | str, cluster_angle: float, table: Path | str) -> None:
+    """Measure the cases of a batch: one row per case, seed and output time, as a Parquet file.
+
+    Parameters
+    ----------
+    batch
+        File of :func:`simulate_batch`.
+    cluster_angle
+        Radians, see :func:`usaav.metrics.cluster_count`.
+    table
+        The file to write; columns as in :func:`usaav.metrics.tables.time_table`.
+
+    Raises
+    ------
+    DataError
+        The batch can't be read or the table can't be written.
+    """
+    datasets = chain.from_iterable(map(stacks.cases, stacks.read(Path(batch))))
+    rows = time_table(datasets, cluster_angle)
+    with replacing(table) as temporary:
+        rows.to_parquet(temporary, engine="pyarrow", index=False)
