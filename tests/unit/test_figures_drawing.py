@@ -8,38 +8,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from unit.figure_examples import drawn, lines_of, titles
 from usaav.errors import ConfigError, DataError
 from usaav.figures import draw_figure
 from usaav.figures.merge_tree import branches, leaf_order
 from usaav.figures.names import DRAW_NAMES, DRAW_OPTIONS
 from usaav.figures.sources import Sources
-
-EXAMPLES = {
-    "circle_trajectories": (["metastability"], {"select": {"dim": 2}}),
-    "cluster_staircase": (["metastability"], {}),
-    "distance_curves": (["baseline", "rope"], {}),
-    "energy": (["baseline", "rope", "prefix"], {}),
-    "exit_times": (["metastability"], {}),
-    "merge_tree": (["metastability"], {"select": {"variant": "usa"}}),
-    "overview": (["baseline", "rope", "prefix"], {}),
-    "slices": (["conditional"], {}),
-    "snapshots_on_sphere": (["baseline", "rope"], {"select": {"beta": 1}}),
-    "terminal_clusters": (["prefix"], {}),
-    "terminal_orbit": (["rope"], {"seeds": [1]}),
-}
-
-
-def drawn(name, sources_of, **options):
-    experiments, usual = EXAMPLES[name]
-    return draw_figure(name, sources_of(*experiments), usual | options)
-
-
-def titles(figure):
-    return [axes.get_title(loc="left") for axes in figure.axes]
-
-
-def lines_of(axes, minimum_width=1.0):
-    return [line for line in axes.get_lines() if line.get_linewidth() >= minimum_width]
 
 
 @pytest.mark.parametrize("name", DRAW_NAMES)
