@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -155,11 +155,17 @@ def copy_with_code(copy: Workflow, tmp_path: Path) -> Workflow:
     return Workflow(tmp_path / "code", copy.directory)
 
 
-def fresh(code: Path, directory: Path) -> Workflow:
-    """A working directory with nothing in it but the configuration."""
+def fresh(code: Path, directory: Path, config: Path = TINY) -> Workflow:
+    """A working directory with nothing in it but the configuration, which is called ``tiny.yaml`` there."""
     directory.mkdir(parents=True)
-    shutil.copy(TINY, directory / "tiny.yaml")
+    shutil.copy(config, directory / "tiny.yaml")
     return Workflow(code, directory)
+
+
+@pytest.fixture(scope="session")
+def workflow_in() -> Callable[[Path, Path, Path], Workflow]:
+    """The function :func:`fresh`, for other configurations."""
+    return fresh
 
 
 def copy_code(code: Path, folder: Path) -> None:
