@@ -225,7 +225,7 @@ def test_collapse_times_have_a_line_of_the_predicted_slope(sources_of):
     np.testing.assert_allclose(sizes, [64, 256, 1024])
     assert heights[1] == pytest.approx(np.median(collapse_times(stored, 0.5)))
     lines = {line.get_label(): line.get_data() for line in figure.axes[2].get_lines()}
-    (label, (n, tau)), *_ = ((name, data) for name, data in lines.items() if name.startswith("slope"))
+    (label, (n, tau)), *_ = ((name, data) for name, data in lines.items() if name.startswith("USA: slope"))
     slope = 1.0 / (2.0 * mode_growth_rate(1, 1.0, 3))
     assert f"{slope:.3f}" in label
     assert np.diff(tau) / np.diff(np.log(n)) == pytest.approx(slope)

@@ -119,16 +119,12 @@ def _draw_amplitudes(axes: Axes, stored: StoredCase, look: Look) -> None:
 
 
 def _draw_slope(axes: Axes, stored: StoredCase, collapsed: float) -> None:
-    """A line of the predicted growth rate, to the left of all runs."""
-    rate = _rate(stored)
-    lengths = np.array([0.02, 0.3]) * collapsed
-    first = min(float(np.nanmin(collapse_times(stored, collapsed))), 2.5)
-    ends = np.log(lengths / lengths[-1]) / rate + first
-    ends -= min(ends[0], 0.0)
-    axes.plot(ends, lengths, color=BLACK, linewidth=1.3)
-    axes.annotate(
-        r"$e^{r_1 \tau}$", (ends[0], lengths[0]), xytext=(2, -7), textcoords="offset points", fontsize=8
-    )
+    """A line of the predicted growth rate, where all runs have collapsed already."""
+    times = stored.dataset["time"].values
+    lengths = np.array([0.01, 0.3]) * collapsed
+    start = times[0] + 0.55 * (times[-1] - times[0])
+    axes.plot(start + np.log(lengths / lengths[0]) / _rate(stored), lengths, color=BLACK, linewidth=1.3)
+    axes.text(start, lengths[0], r"$\propto e^{r_1 \tau}$ ", ha="right", va="bottom")
 
 
 def _dress(axes: Axes, sizes: list[int]) -> None:
@@ -146,15 +142,16 @@ def _draw_times(
     times = [collapse_times(stored, collapsed) for stored in cases]
     width = max(map(len, times))
     padded = np.array([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in times])
-    draw_ranges(axes, sizes, padded, look, name)
     fitted = (sizes >= least_slope) & np.isfinite(padded).any(axis=1)
+    # its line names the kernel, where there is one
+    draw_ranges(axes, sizes, padded, look, "" if fitted.any() else name)
     if not fitted.any():
         return
     # only the height of the line is fitted, its slope is predicted
     slope = 1.0 / (2.0 * _rate(cases[0]))
     height = np.mean(np.nanmean(padded[fitted], axis=1) - slope * np.log(sizes[fitted]))
     ends = np.array([sizes[fitted][0], sizes[-1]])
-    label = rf"slope $1/(2 r_1) = {slope:.3f}$ in $\ln n$"
-    axes.plot(
-        ends, slope * np.log(ends) + height, color=look.color, linestyle=look.line, linewidth=0.9, label=label
+    (line,) = axes.plot(
+        ends, slope * np.log(ends) + height, color=look.color, linestyle=look.line, linewidth=0.9
     )
+    line.set_label(rf"{name}: slope $1/(2 r_1) = {slope:.3f}$ in $\ln n$")

@@ -16,7 +16,7 @@ from usaav.figures.states import draw_prediction, draw_state
 from usaav.figures.style import PAGE, kinds, letter_panels, new_figure, number
 from usaav.figures.titles import kernel_name, kernel_order
 
-NAMES = ("USA (none)", "SA (softmax)")
+NAMES = ("not normalised (USA)", "softmax (SA)")
 
 
 def draw(
