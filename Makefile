@@ -90,8 +90,17 @@ test-slurm: $(dev)  ## the workflow on a Slurm of its own, which needs root and 
 	fi
 	@USAAV_TEST_SLURM=1 $(python) -m pytest tests/slurm $(ARGS)
 
-test-conda: $(dev)  ## the workflow through Snakemake's conda code, on a local channel with a stand-in for conda
-	@USAAV_TEST_CONDA=1 $(python) -m pytest tests/conda $(ARGS)
+stand_in := .stand-in/.ready-$(shell { pwd; cat envs/requirements-stand-in.txt; } 2>/dev/null | cksum | tr ' ' '-')
+
+$(stand_in): $(dev)
+	@rm -rf .stand-in
+	@.venv/bin/python -m venv .stand-in
+	@.stand-in/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
+	    --require-hashes -r envs/requirements-stand-in.txt
+	@touch $@
+
+test-conda: $(dev) $(stand_in)  ## the workflow through Snakemake's conda code, on a local channel with a stand-in for conda
+	@USAAV_STAND_IN="$$(pwd)/.stand-in" $(python) -m pytest tests/conda $(ARGS)
 
 coverage: $(dev)  ## the test suite with line coverage of src; fails below the bar set in pyproject.toml
 	@$(python) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered $(ARGS)
@@ -147,7 +156,8 @@ lock:  ## the hash-locked files under envs/, from pyproject.toml (UPGRADE=1: to 
 	    --constraint envs/requirements-docs.txt; \
 	compile requirements-cluster pyproject.toml --group build --extra cluster --constraint envs/requirements-docs.txt; \
 	compile requirements pyproject.toml --group build --constraint envs/requirements-docs.txt; \
-	compile requirements-build --group build --constraint envs/requirements-docs.txt
+	compile requirements-build --group build --constraint envs/requirements-docs.txt; \
+	compile requirements-stand-in --group stand-in --constraint envs/requirements-docs.txt
 
 clean:  ## remove results and everything else that is made, but not .venv
 	@if [ -d results ]; then find results/ -mindepth 1 ! -path results/README.md -delete; fi
@@ -155,4 +165,4 @@ clean:  ## remove results and everything else that is made, but not .venv
 	@find src tests workflow -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## the same, and .venv
-	@rm -rf .venv
+	@rm -rf .venv .stand-in

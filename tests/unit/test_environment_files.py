@@ -90,19 +90,53 @@ def test_no_deep_learning_framework_is_pulled_in(pins: Mapping[str, Pins]) -> No
     assert not {"torch", "jax", "jaxlib", "tensorflow"} & pins["requirements-docs"].keys()
 
 
-def test_conda_environment_has_the_ranges_of_pyproject(repo: Path, project: dict[str, Any]) -> None:
-    environment = yaml.safe_load((repo / "envs" / "usaav.yaml").read_text(encoding="utf-8"))
-    *packages, pip, from_pip = environment["dependencies"]
-    assert (pip, from_pip) == ("pip", {"pip": ["-e .."]})
-    conda = {}
-    for package in packages:
-        name, versions = package.split(" ", maxsplit=1)
-        conda[name] = SpecifierSet(versions)
+def conda_ranges(path: Path) -> tuple[dict[str, SpecifierSet], list[Any]]:
+    """The packages of a conda environment with their ranges, and what else it lists."""
+    listed = yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]
+    packages = [entry.split(" ", maxsplit=1) for entry in listed if isinstance(entry, str) and " " in entry]
+    rest = [entry for entry in listed if not isinstance(entry, str) or " " not in entry]
+    return {name: SpecifierSet(versions) for name, versions in packages}, rest
+
+
+def expected_ranges(project: dict[str, Any]) -> dict[str, SpecifierSet]:
+    """What pyproject.toml asks for, under conda's names."""
     expected = {"python": SpecifierSet(project["project"]["requires-python"])}
     for requirement in map(Requirement, project["project"]["dependencies"]):
         name = canonicalize_name(requirement.name)
         expected[CONDA_NAMES.get(name, name)] = requirement.specifier
-    assert conda == expected
+    return expected
+
+
+def test_conda_environment_has_the_ranges_of_pyproject(repo: Path, project: dict[str, Any]) -> None:
+    ranges, rest = conda_ranges(repo / "envs" / "usaav.yaml")
+    assert rest == ["pip", {"pip": ["-e .."]}]
+    assert ranges == expected_ranges(project)
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("analyse", {"docutils", "pygments", "snakemake-minimal"}),
+        ("simulate", None),
+    ],
+)
+def test_environments_of_rules_have_the_ranges_of_pyproject(
+    repo: Path, project: dict[str, Any], name: str, left_out: set[str] | None
+) -> None:
+    ranges, rest = conda_ranges(repo / "envs" / f"{name}.yaml")
+    expected = expected_ranges(project)
+    assert not rest
+    assert ranges.items() <= expected.items()
+    if left_out is not None:
+        assert expected.keys() - ranges.keys() == left_out
+
+
+def test_each_rule_with_a_script_names_its_environment(repo: Path) -> None:
+    for file in (repo / "workflow" / "rules").glob("*.smk"):
+        for text in re.split(r"^rule ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            name = text.split(":")[0]
+            wanted = "simulate" if name.startswith("simulate") else "analyse"
+            assert f'conda:\n        "../../envs/{wanted}.yaml"' in text, name
 
 
 def test_version_is_the_same_wherever_it_is_repeated(repo: Path, project: dict[str, Any]) -> None:

@@ -170,7 +170,7 @@ def workflow_in() -> Callable[[Path, Path, Path], Workflow]:
 
 def copy_code(code: Path, folder: Path) -> None:
     """Copy what a run needs of the source tree."""
-    for name in ("src", "workflow", "profiles"):
+    for name in ("src", "workflow", "profiles", "envs"):
         shutil.copytree(code / name, folder / name)
     shutil.copy2(code / "Snakefile", folder)
 

@@ -24,6 +24,8 @@ rule check:
         text="results/logs/check/{claim}.log",
     benchmark:
         "results/benchmarks/check/{claim}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.claims[wildcards.claim], attempt).mem_mb,
@@ -56,6 +58,8 @@ rule claims:
         text="results/logs/claims/claims.log",
     benchmark:
         "results/benchmarks/claims/claims.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     params:
         source=digest(Path(workflow.source_path("../scripts/claims.py"))),
     script:
@@ -69,5 +73,7 @@ rule verify:
         text="results/logs/verify/verify.log",
     benchmark:
         "results/benchmarks/verify/verify.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     script:
         "../scripts/verify.py"

@@ -29,6 +29,8 @@ rule draw:
         text="results/logs/draw/{figure}.log",
     benchmark:
         "results/benchmarks/draw/{figure}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).mem_mb,

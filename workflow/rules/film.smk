@@ -29,6 +29,8 @@ rule film:
         text="results/logs/film/{film}.log",
     benchmark:
         "results/benchmarks/film/{film}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).mem_mb,

@@ -17,6 +17,8 @@ rule measure:
         text="results/logs/measure/{experiment}.log",
     benchmark:
         "results/benchmarks/measure/{experiment}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_reading(cases_of([wildcards.experiment]), attempt).mem_mb,

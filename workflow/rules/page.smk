@@ -23,6 +23,8 @@ rule page:
         text="results/logs/page/{page}.log",
     benchmark:
         "results/benchmarks/page/{page}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.pages[wildcards.page], attempt).mem_mb,

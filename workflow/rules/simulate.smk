@@ -15,6 +15,8 @@ rule simulate:
         text="results/logs/simulate/{experiment}/{case}.log",
     benchmark:
         "results/benchmarks/simulate/{experiment}/{case}.tsv"
+    conda:
+        "../../envs/simulate.yaml"
     threads: lambda wildcards: needs.of_simulation(case_of(wildcards)).threads
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_simulation(case_of(wildcards), attempt).mem_mb,

@@ -16,6 +16,8 @@ rule simulate_batch:
         text="results/logs/simulate_batch/{sweep}/{batch}.log",
     benchmark:
         "results/benchmarks/simulate_batch/{sweep}/{batch}.tsv"
+    conda:
+        "../../envs/simulate.yaml"
     threads: lambda wildcards: needs.of_batch(batch_of(wildcards)).threads
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_batch(batch_of(wildcards), attempt).mem_mb,
@@ -37,6 +39,8 @@ rule measure_batch:
         text="results/logs/measure_batch/{sweep}/{batch}.log",
     benchmark:
         "results/benchmarks/measure_batch/{sweep}/{batch}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_reading(batch_of(wildcards), attempt).mem_mb,
@@ -61,6 +65,8 @@ rule gather_tables:
         text="results/logs/gather_tables/{sweep}.log",
     benchmark:
         "results/benchmarks/gather_tables/{sweep}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_table(cases_of([wildcards.sweep]), attempt).mem_mb,
@@ -82,6 +88,8 @@ rule gather_stores:
         text="results/logs/gather_stores/{sweep}.log",
     benchmark:
         "results/benchmarks/gather_stores/{sweep}.tsv"
+    conda:
+        "../../envs/analyse.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_gathering(BATCHES[wildcards.sweep], attempt).mem_mb,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import netCDF4
@@ -53,6 +53,7 @@ def simulate_batch(
     with replacing(output) as temporary, netCDF4.Dataset(temporary, "w") as file:
         for stack in stacks.stacked(datasets):
             stacks.append(file, stack)
+        file.cases = json.dumps([dataset.attrs["case"] for dataset in datasets])
 
 
 def measure_batch(batch: Path | str, cluster_angle: float, table: Path | str) -> None:
@@ -65,14 +66,21 @@ def measure_batch(batch: Path | str, cluster_angle: float, table: Path | str) ->
     cluster_angle
         Radians, see :func:`usaav.metrics.cluster_count`.
     table
-        The file to write; columns as in :func:`usaav.metrics.tables.time_table`.
+        The file to write; columns and order of rows as in :func:`usaav.metrics.tables.time_table`.
 
     Raises
     ------
     DataError
         The batch can't be read or the table can't be written.
     """
-    datasets = chain.from_iterable(map(stacks.cases, stacks.read(Path(batch))))
-    rows = time_table(datasets, cluster_angle)
+    found = {
+        dataset.attrs["case"]: dataset
+        for stack in stacks.read(Path(batch))
+        for dataset in stacks.cases(stack)
+    }
+    with netCDF4.Dataset(batch) as file:
+        # in the file cases lie by shape
+        order = json.loads(file.cases)
+    rows = time_table([found[case] for case in order], cluster_angle)
     with replacing(table) as temporary:
         rows.to_parquet(temporary, engine="pyarrow", index=False)
