@@ -25,9 +25,10 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .3rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #c8c8c8; vertical-align: top; }
 thead th { border-bottom: 2px solid #555; white-space: nowrap; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr.fails td, tr.fails th { background: #fde8e8; border-bottom-color: #a40000; font-weight: 600; }
 .verdict { white-space: nowrap; }
+.note { min-width: 16em; }
 .alarm { border: 3px solid #a40000; background: #fde8e8; padding: .6rem 1rem; }
 .alarm h2 { margin-top: 0; color: #a40000; }
 .calm { border: 2px solid #22662f; background: #edf7ee; padding: .6rem 1rem; }
@@ -64,17 +65,18 @@ the note, never averaged in. The paper is <a href="https://arxiv.org/abs/2605.30
 (<a href="figures/{{ statement[0].figure }}.pdf">PDF</a>), unit: {{ statement[0].unit|unit }}</p>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="{{ id }}">
 <table>
-<thead><tr><th scope="col">Case</th><th scope="col">Runs</th><th scope="col">Expected</th>
-<th scope="col">Measured (worst)</th><th scope="col">Median</th><th scope="col">Verdict</th>
+<thead><tr><th scope="col">Case</th><th scope="col">Verdict</th><th scope="col" class="number">Runs</th>
+<th scope="col" class="number">Expected</th><th scope="col" class="number">Measured (worst)</th>
+<th scope="col" class="number">Off by</th><th scope="col" class="number">Median</th>
 <th scope="col">Note</th></tr>
 </thead>
 <tbody>
 {% for row in statement %}
 <tr class="{{ 'holds' if row.holds == 'True' else 'fails' }}"><th scope="row">{{ row.case }}</th>
+<td class="verdict">{{ "✓ holds" if row.holds == "True" else "✗ FAILS" }}</td>
 <td class="number">{{ row.seeds }}</td><td class="number">{{ row|expected }}</td>
-<td class="number">{{ row.measured|short or "none" }}</td>
-<td class="number">{{ row.median|short or "none" }}</td>
-<td class="verdict">{{ "✓ holds" if row.holds == "True" else "✗ FAILS" }}</td><td>{{ row.note }}</td></tr>
+<td class="number">{{ row.measured|short or "none" }}</td><td class="number">{{ row|off }}</td>
+<td class="number">{{ row.median|short or "none" }}</td><td class="note">{{ row.note }}</td></tr>
 {% endfor %}
 </tbody>
 </table>
@@ -90,7 +92,7 @@ the note, never averaged in. The paper is <a href="https://arxiv.org/abs/2605.30
 def page(rows: Sequence[Row]) -> str:
     """The page for rows with the columns of :data:`usaav.claims.verdict.COLUMNS`, as text, in their order."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(short=_short, expected=_expected, unit=_unit)
+    environment.filters.update(short=_short, expected=_expected, off=_off, unit=_unit)
     failing = [row for row in rows if row["holds"] != "True"]
     # the rows of a statement stand together, at the place of the first
     order = {row["id"]: index for index, row in reversed(list(enumerate(rows)))}
@@ -105,6 +107,13 @@ def page(rows: Sequence[Row]) -> str:
 def _short(text: str) -> str:
     """A number with six digits."""
     return f"{float(text):.6g}" if text else ""
+
+
+def _off(row: Row) -> str:
+    """How far measured is from predicted, which six digits may not show."""
+    if not row["measured"] or not row["predicted"]:
+        return "unknown"
+    return f"{float(row['measured']) - float(row['predicted']):.2g}"
 
 
 def _expected(row: Row) -> str:
