@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from usaav.errors import ConfigError, DataError
-from usaav.films import write_film
+from usaav.figures import Sources
+from usaav.films import metastability, write_film
 from usaav.films.names import FILM_NAMES, FILM_OPTIONS
 from usaav.films.overview import scene
 from usaav.films.writing import HOLD_FIRST, HOLD_LAST, write_gif, write_mp4
@@ -32,6 +33,50 @@ def test_a_film_has_a_frame_for_each_stored_time_and_equal_bytes(tmp_path, sourc
         assert film.n_frames == 6
         assert film.info["loop"] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4", "b.gif", "b.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "experiment", "options", "length"),
+    [
+        ("gauge_universality", "gauge_universality", {}, 6),
+        ("metastability", "metastability", {"frames": 7, "select": {"kernel.beta": 9}}, 7),
+    ],
+)
+def test_other_films_have_their_frames_and_equal_bytes(
+    tmp_path, sources_of, name, experiment, options, length
+):
+    for copy in "ab":
+        write_film(name, sources_of(experiment), options, tmp_path / f"{copy}.gif", tmp_path / f"{copy}.mp4")
+    for kind in ("gif", "mp4"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    with Image.open(tmp_path / "a.gif") as film:
+        assert film.n_frames == length
+
+
+def test_metastability_is_shown_where_it_can_be_seen(sources_of):
+    film = metastability.scene(sources_of("metastability"), frames=5, select={"kernel.beta": 9})
+    titles = [axes.get_title() for axes in film.figure.axes if axes.get_title()]
+    assert titles == [
+        r"USA, $d = 2$, $\beta = 9$",
+        r"USA, $d = 3$, $\beta = 9$",
+        r"RoPE, $d = 3$, $\beta = 9$",
+    ]
+    first, last = film.picture(0), film.picture(4)
+    assert np.any(first != last)
+    counts = film.figure.axes[3]
+    assert counts.get_xscale() == "log"
+    assert counts.get_lines()[0].get_ydata()[-1] == 1
+    sources = sources_of("metastability")
+    none = Sources(
+        ["metastability"],
+        sources.tables,
+        {"metastability": sources.events["metastability"].assign(seed=9)},
+        sources.stored,
+    )
+    with pytest.raises(DataError, match="nothing has merged in this run"):
+        metastability.scene(none)
+    with pytest.raises(DataError, match="the film shows circle and sphere"):
+        metastability.scene(sources_of("generalized_rope"), select={"variant": "torus"})
 
 
 def test_the_mp4_can_be_decoded(tmp_path):

@@ -66,7 +66,8 @@ def draw(
         axes.set_xticks(betas, [number(beta) for beta in betas])
         axes.minorticks_off()
         axes.set_xlabel(r"$\beta$")
-    growth.legend(loc="best", handlelength=1.2)
+    growth.margins(y=0.25)
+    growth.legend(loc="upper left", handlelength=1.2)
     counts.legend(loc="upper left")
     letter_panels([growth, counts])
     return figure

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
+from usaav.config.part_models import DistanceBiasFields, ToeplitzFields
 from usaav.errors import DataError
 from usaav.figures.great_circles import toeplitz_frame
 from usaav.figures.sources import Sources, StoredCase, facts
@@ -106,11 +107,22 @@ def _run(stored: StoredCase, seed: int | None) -> dict[str, Any]:
 def _title(stored: StoredCase) -> str:
     """Kernel, variant, beta and n in plain letters."""
     settings = stored.case.settings
-    kernel, variant = kernel_name(settings.kernel, settings.normalization), variant_name(stored.case)
+    kernel, variant = kernel_name(settings.kernel, settings.normalization), _variant(stored)
     beta = facts(stored.case)["beta"]
     parts = [kernel] + ([variant] if variant and variant.casefold() != kernel.casefold() else [])
     parts += [f"β = {number(beta)}" if beta > 0.0 else "linear profile", f"n = {settings.n_tokens}"]
     return ", ".join(parts)
+
+
+def _variant(stored: StoredCase) -> str:
+    """The weight in plain letters where there is one, else the name of the variant."""
+    weight = stored.case.settings.kernel.weight
+    if isinstance(weight, DistanceBiasFields):
+        alibi = weight.profile == "alibi"
+        return f"{'ALiBi' if alibi else weight.profile} {'m' if alibi else 'l'} = {number(weight.scale)}"
+    if isinstance(weight, ToeplitzFields) and len(weight.coefficients) == 1:
+        return f"mode {next(iter(weight.coefficients))}"
+    return variant_name(stored.case)
 
 
 def _marks(
