@@ -6,17 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
 from usaav.claims.verdict import Statement, Verdict, judge
 from usaav.errors import DataError
-from usaav.kernels import PlaneRotation, PlaneRotations
 from usaav.laws.quantiles import quantiles
+from usaav.metrics.realised import orbit_angles, orbit_frequency
 from usaav.metrics.transport import circle_wasserstein
-from usaav.theory import consensus
-
-Array = NDArray[np.float64]
 
 _PLACE = "(orbit-wise universality of rotary encoding)"
 SAMPLE = Statement(
@@ -54,15 +50,15 @@ def check(cases: Sequence[Evidence], tolerance: float, *, slope: float = 0.15) -
     verdicts = []
     decay: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for case in cases:
-        labels, realised = realised_labels(case)
-        frequency = _rotation(case).linear
-        gaps = [
-            circle_wasserstein(*(frequency * angles for angles in pair))
-            for pair in zip(realised, labels, strict=True)
-        ]
+        final = case.final()
+        if final.labels is None:
+            raise DataError(f"{case.where}: check orbit_universality needs labels")
+        realised = orbit_angles(case.kernel, final.tokens, final.labels)
+        wanted = orbit_frequency(case.kernel) * final.labels
+        gaps = [circle_wasserstein(*pair) for pair in zip(realised, wanted, strict=True)]
         verdicts.append(judge(SAMPLE, case.where, gaps, 0.0, tolerance))
-        law = quantiles(case.case.settings.labels, _POINTS)
-        distance = np.mean([circle_wasserstein(frequency * row, frequency * law) for row in realised])
+        law = orbit_frequency(case.kernel) * quantiles(case.case.settings.labels, _POINTS)
+        distance = np.mean([circle_wasserstein(row, law) for row in realised])
         name = f"{case.case.experiment}/{case.case.parameters.get('variant', 'all n')}"
         decay[name].append((case.case.settings.n_tokens, float(distance)))
     for name, points in decay.items():
@@ -72,26 +68,3 @@ def check(cases: Sequence[Evidence], tolerance: float, *, slope: float = 0.15) -
             notes = [f"n = {sizes[0]:g} ... {sizes[-1]:g}"]
             verdicts.append(judge(RATE, name, measured, -0.5, slope, notes, runs=cases[0].seeds))
     return verdicts
-
-
-def realised_labels(case: Evidence) -> tuple[Array, Array]:
-    """Labels ``(runs, n)``, and those that the final tokens have by their angle from ``G^T u``'s start u.
-
-    A token at ``G_xi^T u`` stands at the angle of u minus ``omega xi`` in the plane of rotation.
-    """
-    rotation = _rotation(case)
-    final = case.final()
-    if final.labels is None:
-        raise DataError(f"{case.where}: check orbit_universality needs labels")
-    plane = list(rotation.plane)
-    u = consensus(case.kernel, final.tokens, final.labels)[:, None, plane]
-    place = final.tokens[..., plane]
-    turned = np.arctan2(u[..., 1], u[..., 0]) - np.arctan2(place[..., 1], place[..., 0])
-    return final.labels, np.asarray(turned / rotation.linear)
-
-
-def _rotation(case: Evidence) -> PlaneRotation:
-    gauge = case.kernel.gauge
-    if not isinstance(gauge, PlaneRotations) or len(gauge.rotations) != 1 or gauge.rotations[0].harmonics:
-        raise DataError(f"{case.where}: check orbit_universality needs RoPE with one plane")
-    return gauge.rotations[0]
