@@ -1,6 +1,7 @@
-"""Make a channel of conda packages from the running Python and from wheels: ``python channel.py CHANNEL WHEELS PYTHON``.
+"""Make a channel of conda packages from a Python and wheels: ``python channel.py CHANNEL WHEELS PYTHON``.
 
-The packages are good for tests on the machine that made them, and for nothing else: they hold its own build of Python.
+The packages are good for tests on the machine that made them, and for nothing else: they hold its own build
+of Python.
 """
 
 from __future__ import annotations
@@ -72,7 +73,11 @@ def relocate(root: Path) -> None:
 
     conda's own way, to replace the prefix in the files, needs a prefix longer than any it is replaced by.
     """
-    found = [*(root / "bin").iterdir(), *(root / "lib").glob("libpython*.so*"), *root.rglob("lib-dynload/*.so")]
+    found = [
+        *(root / "bin").iterdir(),
+        *(root / "lib").glob("libpython*.so*"),
+        *root.rglob("lib-dynload/*.so"),
+    ]
     for file in found:
         if not file.is_symlink():
             file.chmod(0o755)
@@ -103,7 +108,13 @@ def packaged_wheel(channel: Path, wheel: Path, python: str) -> None:
 
 def unfold(data: Path, root: Path, site: Path) -> None:
     """Put the parts of a wheel that go elsewhere where they belong."""
-    places = {"purelib": site, "platlib": site, "scripts": root / "bin", "data": root, "headers": root / "include"}
+    places = {
+        "purelib": site,
+        "platlib": site,
+        "scripts": root / "bin",
+        "data": root,
+        "headers": root / "include",
+    }
     for part in data.iterdir():
         shutil.copytree(part, places[part.name], dirs_exist_ok=True)
     shutil.rmtree(data)
@@ -111,11 +122,11 @@ def unfold(data: Path, root: Path, site: Path) -> None:
 
 def dependencies(texts: list[str]) -> list[str]:
     """What a wheel requires here, as conda writes it."""
-    found = []
-    for requirement in map(Requirement, texts):
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            found.append(f"{canonicalize_name(requirement.name)} {requirement.specifier}".strip())
-    return found
+    return [
+        f"{canonicalize_name(requirement.name)} {requirement.specifier}".strip()
+        for requirement in map(Requirement, texts)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
 
 
 def write_package(

@@ -77,7 +77,8 @@ def channel(stand_in: Path, repo: Path) -> Path:
     python = stand_in / "bin" / "python"
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "download"]
     subprocess.run(
-        [*pip, "--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", needed, "-d", wheels], check=True
+        [*pip, "--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", needed, "-d", wheels],
+        check=True,
     )
     subprocess.run([python, HERE / "channel.py", making, wheels, sys.base_prefix], check=True)
     making.rename(folder)
@@ -89,7 +90,9 @@ def closure(repo: Path) -> set[str]:
     ahead = [
         WHEELS.get(entry.split()[0], entry.split()[0])
         for name in ("simulate", "analyse")
-        for entry in yaml.safe_load((repo / "envs" / f"{name}.yaml").read_text(encoding="utf-8"))["dependencies"]
+        for entry in yaml.safe_load((repo / "envs" / f"{name}.yaml").read_text(encoding="utf-8"))[
+            "dependencies"
+        ]
     ]
     found: set[str] = set()
     while ahead:
@@ -97,7 +100,9 @@ def closure(repo: Path) -> set[str]:
         if name not in found and name != "python":
             found.add(name)
             requirements = map(Requirement, distribution(name).requires or ())
-            ahead += [one.name for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
+            ahead += [
+                one.name for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})
+            ]
     return found
 
 

@@ -20,6 +20,7 @@ EXAMPLES = {
     "mode_selection": (["mode_selection"], {}),
     "orbit_laws": (["orbit_universality"], {"bins": 20}),
     "overview": (["baseline", "rope", "prefix"], {}),
+    "phase_diagram": (["baseline"], {"up": "n_tokens"}),
     "slices": (["conditional"], {}),
     "snapshots_on_sphere": (["baseline", "rope"], {"select": {"beta": 1}}),
     "softmax": (["baseline", "rope", "softmax"], {}),

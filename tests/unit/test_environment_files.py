@@ -147,3 +147,22 @@ def test_version_is_the_same_wherever_it_is_repeated(repo: Path, project: dict[s
     )
     assert str(citation["version"]) == version
     assert max(headings, key=Version) == version
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "usaav.def"])
+def test_images_are_made_from_the_lock_files(repo: Path, name: str) -> None:
+    text = (repo / name).read_text(encoding="utf-8")
+    for lock in ("requirements-build", "requirements-cluster"):
+        assert re.search(rf"pip install --require-hashes .*-r envs/{lock}\.txt", text)
+    for part in (
+        "pyproject.toml",
+        "LICENSE",
+        "README.md",
+        "Snakefile",
+        "config.yaml",
+        "src",
+        "workflow",
+        "profiles",
+    ):
+        assert (repo / part).exists()
+        assert re.search(rf"(COPY|^ +).*\b{re.escape(part)}\b", text, re.MULTILINE), part

@@ -1,7 +1,7 @@
 """A stand-in for the program conda, for tests where no conda and none of its channels can be had.
 
-It knows only what Snakemake asks of conda. Solving and installing are real, by py-rattler, from the channels that the
-environment file names; but it is not conda, and what works here may yet fail there.
+It knows only what Snakemake asks of conda. Solving and installing are real, by py-rattler, from the channels
+that the environment file names; but it is not conda, and what works here may yet fail there.
 """
 
 from __future__ import annotations
