@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from usaav import errors, metrics, theory
     from usaav.flow import simulate
-    from usaav.kernels import Kernel, kernel
+    from usaav.kernels.kernel import Kernel, kernel
     from usaav.laws import initial_tokens, labels
 
     __version__: str
