@@ -15,11 +15,10 @@ import numpy as np
 import xarray as xr
 
 from usaav.errors import DataError
-from usaav.flow.variables import COORDINATES, VARIABLES
+from usaav.flow.variables import CONVENTIONS, COORDINATES, VARIABLES
 
 #: raised when the meaning of a variable changes; older files are refused
 FORMAT = "usaav-1"
-CONVENTIONS = "CF-1.11"
 _REQUIRED = ("tokens", "energy", "dirac_distance", "mean_token", "label", "step_count")
 _HOW_TO_MEND = "delete the file and run the same snakemake command again"
 

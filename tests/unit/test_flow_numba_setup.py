@@ -80,20 +80,31 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path):
     return tmp_path
 
 
-def test_a_cache_beside_the_source_is_left_to_numba(places, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("writable", ["__pycache__", "numba"])
+def test_the_cache_lies_beside_the_source_or_in_the_home(
+    places, monkeypatch: pytest.MonkeyPatch, writable: str
+) -> None:
     from usaav.flow import numba_setup
 
-    monkeypatch.setattr(numba_setup, "_writable", lambda folder: folder.name == "__pycache__")
+    monkeypatch.setattr(numba_setup, "_writable", lambda folder: folder.name == writable)
     find_cache()
-    assert "NUMBA_CACHE_DIR" not in os.environ
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).parent.name == writable
 
 
-def test_a_cache_in_the_home_is_left_to_numba(places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_sources_have_a_cache_of_their_own(
+    places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Numba alone would go on with compiled code whose constants come from a file that has changed."""
     from usaav.flow import numba_setup
 
-    monkeypatch.setattr(numba_setup, "_writable", lambda folder: folder.name == "numba")
-    find_cache()
-    assert "NUMBA_CACHE_DIR" not in os.environ
+    for name in numba_setup._COMPILED:
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(numba_setup, "__file__", str(tmp_path / "numba_setup.py"))
+    stamps = {numba_setup._stamp()}
+    for name in numba_setup._COMPILED:
+        (tmp_path / name).write_text("2")
+        stamps.add(numba_setup._stamp())
+    assert len(stamps) == 1 + len(numba_setup._COMPILED)
 
 
 def test_with_neither_the_cache_is_temporary_and_shared_by_the_jobs_of_a_user(places) -> None:
@@ -101,16 +112,16 @@ def test_with_neither_the_cache_is_temporary_and_shared_by_the_jobs_of_a_user(pl
     first = os.environ.pop("NUMBA_CACHE_DIR")
     find_cache()
     assert os.environ["NUMBA_CACHE_DIR"] == first
-    assert Path(first).parent == places
-    assert Path(first).stat().st_mode & 0o777 == 0o700
+    assert Path(first).parent.parent == places
+    assert Path(first).parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(places) -> None:
     find_cache()
-    first = Path(os.environ.pop("NUMBA_CACHE_DIR"))
+    first = Path(os.environ.pop("NUMBA_CACHE_DIR")).parent
     first.chmod(0o777)
     find_cache()
-    assert Path(os.environ["NUMBA_CACHE_DIR"]) != first
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).parent != first
 
 
 def test_the_user_decides_about_the_cache(places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,8 @@ def _method(settings: CaseSettings) -> Faults:
         )
     if settings.field == "spectral" and kernel.weight.type != "constant":
         found.append((("field",), "auto or direct: the spectral field exists for kernels with weight 1 only"))
+    if settings.backend == "cupy":
+        found.append((("backend",), "auto, numba or numpy: the GPU engine is not part of this version"))
     if settings.mode_degrees > 0 and settings.dim not in (2, 3):
         found.append((("mode_degrees",), f"0: modes exist for dim 2 and 3, and dim is {settings.dim}"))
     if settings.normalization == "softmax" and kernel.phi != "exponential":

@@ -16,7 +16,6 @@ from usaav.flow.simulation import Progress, simulate
 from usaav.kernels import Kernel, kernel
 from usaav.laws.labels import draw as draw_label_law
 from usaav.laws.points import draw as draw_point_law
-from usaav.provenance import provenance
 from usaav.seeds import generator
 
 Array = NDArray[np.float64]
@@ -41,7 +40,7 @@ def simulate_case(case_json: str, output: Path, threads: int, progress: Progress
     ConfigError, DataError, BackendError, SimulationError
     """
     dataset = run_case(Case.from_json(case_json), threads, progress)
-    datasets.save(dataset.assign_attrs(settings=case_json, **provenance()), output)
+    datasets.save(dataset.assign_attrs(settings=case_json), output)
 
 
 def run_case(case: Case, threads: int = 1, progress: Progress | None = None) -> xr.Dataset:

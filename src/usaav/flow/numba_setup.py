@@ -3,9 +3,9 @@
 LLVM prefers 256-bit vectors on several processors with AVX-512; the exponential-bound loops of
 ``compiled.py`` gain from the full width.
 
-numba keeps compiled code beside the source or, where that can't be written, in the user's cache folder. With
-neither (a read-only clone and an unwritable home, as on some clusters) it refuses to compile at all; a folder
-for temporary files then takes its place.
+Compiled code is kept beside the source or, where that can't be written, in the user's cache folder or (with a
+read-only clone and an unwritable home, as on some clusters) among temporary files, under a name that changes
+with the sources.
 
 Both are read once, when numba is imported, so this module must be imported before numba; where numba came
 first, or the user has set the variables, nothing is touched.
@@ -13,11 +13,15 @@ first, or the user has set the variables, nothing is touched.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+
+#: the modules with compiled functions, and what they take constants from
+_COMPILED = ("compiled.py", "dormand_prince.py", "spectral.py")
 
 
 def prefer_full_width() -> None:
@@ -33,11 +37,28 @@ def prefer_full_width() -> None:
 
 
 def find_cache() -> None:
-    """Set numba's cache folder where its own choices can't be written, unless it is too late or it is set."""
+    """Set numba's cache folder, unless it is too late or the user has set it.
+
+    It lies beside the source, else in the user's cache folder, else among temporary files, whichever can be
+    written; its name changes with the compiled sources, see :func:`_stamp`.
+    """
     if "numba" in sys.modules or "NUMBA_CACHE_DIR" in os.environ:
         return
-    if not (_writable(Path(__file__).parent / "__pycache__") or _writable(_user_cache())):
-        os.environ["NUMBA_CACHE_DIR"] = str(_temporary_cache())
+    beside, user = Path(__file__).parent / "__pycache__", _user_cache()
+    base = beside if _writable(beside) else user if _writable(user) else _temporary_cache()
+    os.environ["NUMBA_CACHE_DIR"] = str(base / f"compiled-{_stamp()}")
+
+
+def _stamp() -> str:
+    """Digest of all sources that go into compiled code.
+
+    numba looks only at the file in which a function stands, not at the constants and functions that it takes
+    from another one, and would go on running what is out of date.
+    """
+    total = hashlib.sha256()
+    for name in _COMPILED:
+        total.update((Path(__file__).parent / name).read_bytes())
+    return total.hexdigest()[:12]
 
 
 def _user_cache() -> Path:

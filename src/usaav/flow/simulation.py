@@ -21,9 +21,11 @@ from usaav.flow.clusters import Clusters
 from usaav.flow.modes import ModeAmplitudes
 from usaav.flow.recording import Recording, dataset
 from usaav.flow.systems import Interaction
+from usaav.flow.variables import CONVENTIONS
 from usaav.kernels import Kernel
 from usaav.kernels.kernel import check_labels
 from usaav.kernels.profiles import Exponential
+from usaav.provenance import provenance
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -168,6 +170,10 @@ def simulate(
         with ThreadPoolExecutor(min(threads, runs)) as pool:
             recordings = list(pool.map(one, range(runs)))
     attributes = {
+        "Conventions": CONVENTIONS,
+        "seed": numbers,
+        "n_tokens": n,
+        **provenance(),
         "kernel": json.dumps(dict(kernel.spec) or repr(kernel), sort_keys=True),
         "method": method,
         "normalization": normalization,

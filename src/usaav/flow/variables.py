@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+#: of the metadata of every dataset
+CONVENTIONS = "CF-1.11"
+
 #: variable -> (dimensions, long name, units); the netCDF files and the documentation read the same table
 VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "tokens": (("run", "time", "token", "component"), "token, a unit vector", "1"),

@@ -13,7 +13,6 @@ from usaav.errors import UsaavError
 from usaav.flow.case import run_case
 from usaav.flow.simulation import Progress
 from usaav.metrics.tables import time_table
-from usaav.provenance import provenance
 from usaav.sweeps import stacks
 from usaav.whole_files import replacing
 
@@ -45,7 +44,7 @@ def simulate_batch(
     for place, text in enumerate(cases):
         case = Case.from_json(text)
         try:
-            datasets.append(run_case(case, threads).assign_attrs(settings=text, **provenance()))
+            datasets.append(run_case(case, threads).assign_attrs(settings=text))
         except UsaavError as error:
             raise type(error)(f"case {case.name}: {error}") from error
         if progress is not None:
