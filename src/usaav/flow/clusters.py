@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from usaav.flow.clock import Clock
 
@@ -163,8 +165,7 @@ class Clusters:
         alive = np.ones(len(self), dtype=bool)
         parent = np.arange(len(self))
         velocities = velocities.copy()
-        gaps = np.linalg.norm(self.tokens[pairs[:, 0]] - self.tokens[pairs[:, 1]], axis=1)
-        for pair in pairs[np.argsort(gaps, kind="stable")]:
+        for pair in self._spanning(pairs):
             i, j = sorted(
                 (_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row]
             )
@@ -182,6 +183,21 @@ class Clusters:
         few = len(keep) <= _REMEMBERED
         self._moments.append(_Moment(clock.copy(), self.names.copy(), self.tokens.copy()) if few else None)
         return keep
+
+    def _spanning(self, pairs: Index) -> Index:
+        """Those of `pairs` that connect what all of them connect, nearest first: at most one less than rows.
+
+        A cloud that meets as a whole has a pair for any two of its tokens.
+        """
+        gaps = np.linalg.norm(self.tokens[pairs[:, 0]] - self.tokens[pairs[:, 1]], axis=1)
+        nearest = pairs[np.argsort(gaps, kind="stable")]
+        if len(pairs) < len(self):
+            return nearest
+        # ranks instead of gaps: the tree is then the one that going through the sorted list would give
+        ranks = np.arange(1.0, len(pairs) + 1.0)
+        graph = csr_array((ranks, (nearest[:, 0], nearest[:, 1])), shape=(len(self), len(self)))
+        tree = minimum_spanning_tree(graph)
+        return nearest[np.sort(tree.data).astype(np.int64) - 1]
 
     def condense(self, groups: Index) -> Index:
         """Merge whole groups of tokens at once, without an event for each merge: for very many tokens.
