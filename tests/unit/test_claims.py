@@ -254,6 +254,22 @@ def test_energy_is_judged_where_it_is_asked_for(made):
         assert len(without) == len(with_energy) - 1
 
 
+def test_clusters_are_counted_against_targets_and_not_against_what_was_found(made):
+    from usaav.claims.prefix_clusters import _near_images
+
+    count = run_check("prefix_clusters", made.cases("prefix"), 1e-3, {"energy": None})[0]
+    assert (count.predicted, count.measured, count.note) == (4.0, 4.0, "")
+    # counted too coarsely, clusters are missed: the number of targets does not follow
+    coarse = run_check("prefix_clusters", made.cases("prefix"), 1e-3, {"energy": None, "angle": 3.0})[0]
+    assert (coarse.predicted, coarse.holds) == (4.0, False)
+    assert "in 2 of 2 runs two predicted places are nearer than 3 rad" in coarse.note
+    targets = np.array([[[1.0, 0, 0], [1, 0, 0], [0, 1, 0]]])
+    turned = np.array([[0.0, 0, 1], [0, 0, 1], [0, math.sin(5e-3), math.cos(5e-3)]])
+    assert "1 of 1 runs" in _near_images(targets, turned[None], 0.01)[0]
+    assert "(least 0.005)" in _near_images(targets, turned[None], 0.01)[0]
+    assert _near_images(targets[:, :2], turned[None, :2], 0.01) == []
+
+
 def test_large_beta_is_reported_and_not_judged(made):
     verdicts = run_check("collapse", made.cases("baseline"), 1e-3, {"beta": 1})
     assert len(verdicts) == 2
