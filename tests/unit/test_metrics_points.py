@@ -7,6 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -348,6 +349,31 @@ def test_wasserstein_of_near_clouds_keeps_small_distances():
     b = unit(a + 1e-9 * np.random.default_rng(0).standard_normal(a.shape))
     expected = np.sqrt(np.mean(np.sum((a - b) ** 2, axis=1)))
     assert metrics.wasserstein(a, b[::-1]) == pytest.approx(expected, rel=1e-6)
+
+
+def test_wasserstein_of_two_datasets_pairs_runs_and_times():
+    def dataset(values, times):
+        coords = {"time": times}
+        return xr.Dataset({"tokens": (("run", "time", "token", "component"), values)}, coords)
+
+    clouds = np.stack([[random_tokens(5, 3, 10 * run + time) for time in range(2)] for run in range(3)])
+    one, other = dataset(clouds, [0.0, 1.0]), dataset(clouds[:, ::-1, :4], [0.0, 1.0])
+    assert np.all(metrics.wasserstein(one, one) == 0.0)
+    found = metrics.wasserstein(one, other)
+    assert found.dims == ("run", "time")
+    for run, time in np.ndindex(3, 2):
+        expected = metrics.wasserstein(clouds[run, time], clouds[run, 1 - time, :4])
+        assert float(found[run, time]) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_array_equal(metrics.wasserstein(clouds, other), found)
+    np.testing.assert_array_equal(metrics.wasserstein(one, one.isel(run=0, time=0))[0, 0], 0.0)
+    with pytest.raises(DataError, match="different times"):
+        metrics.wasserstein(one, dataset(clouds, [0.0, 2.0]))
+    with pytest.raises(DataError, match="one cloud for each of a"):
+        metrics.wasserstein(one, one.isel(run=[0, 1]))
+    with pytest.raises(DataError, match="make both the same"):
+        metrics.wasserstein(one, one.isel(time=[0, 1]).rename(time="snapshot"))
+    with pytest.raises(DataError, match="no variable tokens"):
+        metrics.wasserstein(one, xr.Dataset())
 
 
 def test_wasserstein_refuses_bad_arguments():

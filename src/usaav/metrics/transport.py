@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from usaav.errors import DataError
@@ -12,7 +13,6 @@ from usaav.metrics.token_data import (
     Data,
     angles,
     dataset_tokens,
-    each_cloud,
     is_data,
     measured,
     number_or_array,
@@ -27,7 +27,11 @@ _TURN = 2.0 * np.pi
 
 
 def wasserstein(
-    a: Data | ArrayLike, b: ArrayLike, p: float = 2.0, *, metric: Literal["chordal", "geodesic"] = "chordal"
+    a: Data | ArrayLike,
+    b: Data | ArrayLike,
+    p: float = 2.0,
+    *,
+    metric: Literal["chordal", "geodesic"] = "chordal",
 ) -> Any:
     """Exact p-Wasserstein distance on the sphere between two clouds, each of equal weights.
 
@@ -38,7 +42,8 @@ def wasserstein(
     a
         Dataset with ``tokens``, or unit rows ``(n, d)`` or ``(..., n, d)``.
     b
-        Unit rows ``(m, d)``, to which each cloud of `a` is compared.
+        Unit rows ``(m, d)``, to which each cloud of `a` is compared. Or one cloud for each of `a`: a Dataset
+        whose runs and times are the same, or rows ``(..., m, d)``.
     p
         Order, at least 1.
     metric
@@ -51,27 +56,52 @@ def wasserstein(
     Raises
     ------
     DataError
-        Clouds of different dimension, or too large; an order below 1; an unknown metric.
+        Clouds of different dimension, or too large; runs or times of `b` that are not those of `a`; an order
+        below 1; an unknown metric.
     """
     tokens = token_array(dataset_tokens(a) if is_data(a) else a)
-    other = token_array(b)
-    if other.ndim != 2 or other.shape[1] != tokens.shape[-1]:
+    others = _partners(a, tokens, b)
+    pairs = tokens.shape[-2] * others.shape[-2]
+    if pairs > _MOST_PAIRS:
         raise DataError(
-            f"b has shape {other.shape}: expected (m, {tokens.shape[-1]}), unit rows as those of a"
-        )
-    if tokens.shape[-2] * len(other) > _MOST_PAIRS:
-        raise DataError(
-            f"{tokens.shape[-2]} x {len(other)} pairs: exact transport takes {_MOST_PAIRS}; use fewer points"
+            f"{tokens.shape[-2]} x {others.shape[-2]} pairs: exact transport takes {_MOST_PAIRS}; "
+            "use fewer points"
         )
     if not 1.0 <= p < np.inf:
         raise DataError(f"p = {p!r}: expected a number >= 1")
     if metric not in ("chordal", "geodesic"):
         raise DataError(f"metric = {metric!r}: expected chordal or geodesic")
-    values = each_cloud(tokens, lambda cloud: _transport(cloud, other, p, metric == "geodesic"))
+    values = np.empty(tokens.shape[:-2])
+    for place in np.ndindex(values.shape):
+        values[place] = _transport(tokens[place], others[place], p, metric == "geodesic")
     if not is_data(a):
         return number_or_array(values)
     units = "rad" if metric == "geodesic" else "1"
     return measured(a, values, "wasserstein", f"{metric} W{p:g} distance to given points", units)
+
+
+def _partners(a: Data | ArrayLike, tokens: Array, b: Data | ArrayLike) -> Array:
+    """The cloud of `b` for each cloud of `tokens`, ``(..., m, d)``."""
+    theirs = dataset_tokens(b) if is_data(b) else None
+    other = token_array(b if theirs is None else theirs)
+    leading, dim = tokens.shape[:-2], tokens.shape[-1]
+    if other.shape[-1] != dim or (other.ndim > 2 and other.shape[:-2] != leading):
+        each = f" or {(*leading, 'm', dim)}, one cloud for each of a" if leading else ""
+        raise DataError(f"b has shape {other.shape}: expected (m, {dim}){each}, unit rows as those of a")
+    if theirs is not None and is_data(a):
+        _require_same_places(dataset_tokens(a), theirs)
+    return np.broadcast_to(other, (*leading, *other.shape[-2:]))
+
+
+def _require_same_places(mine: xr.DataArray, theirs: xr.DataArray) -> None:
+    """Refuse clouds of other times, which positions alone would pair with one another."""
+    if theirs.ndim > 2 and theirs.dims[:-2] != mine.dims[:-2]:
+        raise DataError(f"b has the dimensions {theirs.dims[:-2]}, a {mine.dims[:-2]}: make both the same")
+    for name in ("time", "snapshot_time"):
+        if name in mine.coords and name in theirs.coords:
+            first, second = mine[name], theirs[name]
+            if first.shape == second.shape and not np.array_equal(first, second):
+                raise DataError(f"a and b hold tokens at different times ({name}): select the same of both")
 
 
 def circle_wasserstein(a: ArrayLike, b: ArrayLike) -> float:
