@@ -47,7 +47,7 @@ class Run:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=280,
+            timeout=800,
             check=False,
         )
         return done.returncode, done.stdout

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-pytestmark = pytest.mark.conda
+pytestmark = [pytest.mark.conda, pytest.mark.timeout(900)]
 
 TABLES = ("baseline.csv", "baseline.events.csv", "rope.csv", "rope.events.csv")
 
 
-@pytest.mark.timeout(600)
 def test_each_job_runs_in_the_environment_of_its_rule(run, tmp_path) -> None:
     status, text = run.snakemake("--sdm", "conda", "--")
     assert status == 0, text

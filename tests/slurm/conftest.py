@@ -97,7 +97,7 @@ class Run:
         return self.finish(self.start_on_slurm(*words))
 
     @staticmethod
-    def finish(process: subprocess.Popen[str], seconds: float = 240) -> tuple[int, str]:
+    def finish(process: subprocess.Popen[str], seconds: float = 400) -> tuple[int, str]:
         """Exit status and text of a run; one that hangs is ended."""
         try:
             text, _ = process.communicate(timeout=seconds)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.slurm
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(900)]
 
 TABLES = ("baseline.csv", "baseline.events.csv", "rope.csv", "rope.events.csv")
 
