@@ -321,6 +321,8 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({".backend": "cuda"}, ("experiments.main.backend = 'cuda'", "cupy")),
     ({"backend": "numpi"}, ("backend = 'numpi'", "'numpy'")),
     # sweeps and variants
+    ({".sweep": {}}, ("experiments.main.sweep = {}", "at least one entry in sweep")),
+    ({".variants": {}}, ("experiments.main.variants = {}", "no key variants")),
     ({".sweep": {"kernel.beta": []}}, ("experiments.main.sweep.kernel.beta = []", "at least one")),
     ({".sweep": {"kernel.beta": [1, 1.0]}}, ("experiments.main.sweep", "beta1_n8")),
     ({".sweep": {"kernel.beta": [1, "800"]}}, ("experiments.main.sweep.kernel.beta = '800'", "700")),
@@ -363,7 +365,7 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"experiments|": {}}, ("experiments.", "small letters")),
     ({"experiments|" + "a" * 65: {}}, ("experiments.aaaa", "small letters")),
     ({"experiments|a\n": {}}, ("experiments.a\n", "small letters")),
-    ({"experiments": {}}, ("experiments = {}", "1")),
+    ({"experiments": {}}, ("experiments = {}", "at least 1 entry, not 0")),
     ({"experiments": DELETE}, ("experiments", "required")),
     ({"figures|..": {"draw": "overview", "experiments": ["main"]}}, ("figures...", "small letters")),
     ({"figures.one.experiments": ["mian"]}, ("figures.one.experiments.0 = 'mian'", "'main'")),
@@ -432,6 +434,43 @@ def test_all_problems_are_reported_at_once() -> None:
     ):
         assert key in message
     assert message.startswith("7 problems")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {".n_tokens": 0},
+        {".kernel.planes": [[0, 9.5]]},
+        {"figures.one.experiments": ["A"]},
+        {
+            ".kernel": PREFIX,
+            ".labels": {"law": "uniform"},
+            ".variants": {"a": {"kernel.beta": 1}, "b": {"kernel.beta": 2}},
+        },
+    ],
+)
+def test_one_mistake_is_one_problem(changes: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load([], with_changes(changes))
+    message = str(caught.value)
+    assert message.startswith("1 problem in")
+    assert "variant" not in message
+    assert ".." not in message.replace("...", "")
+
+
+def test_a_problem_of_some_variants_names_them() -> None:
+    changes = {
+        ".variants": {
+            "a": {"kernel.beta": 1},
+            "b": {"kernel.beta": 2},
+            "c": {"kernel": {"type": "usa", "beta": 1}},
+        },
+        ".labels": None,
+    }
+    with pytest.raises(ConfigError) as caught:
+        load([], with_changes(changes))
+    assert str(caught.value).startswith("1 problem in")
+    assert "(variants a, b)" in str(caught.value)
 
 
 def test_long_lists_of_problems_are_cut() -> None:

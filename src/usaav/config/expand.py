@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -80,7 +80,26 @@ def expand(name: str, experiment: Experiment, overrides: Overrides, files: DataF
                 break  # the other numbers of tokens would only repeat them
         if len(found.problems) > 1000:
             break
+    found.problems = _told_once(found.problems, list(experiment.variants))
     return found
+
+
+def _told_once(problems: Sequence[Problem], variants: Sequence[str]) -> list[Problem]:
+    """Equal problems as one, with the names of the variants that have it unless that is all of them."""
+    alike: dict[tuple[Any, ...], list[Problem]] = {}
+    for problem in problems:
+        alike.setdefault((problem.key, problem.expected, problem.hint, repr(problem.value)), []).append(
+            problem
+        )
+    told = []
+    for first, *others in alike.values():
+        names = list(dict.fromkeys(problem.variant for problem in (first, *others) if problem.variant))
+        if names and set(names) != set(variants):
+            where = f"variant{'s' if len(names) > 1 else ''} {', '.join(names)}"
+            told.append(replace(first, expected=f"{first.expected} ({where})"))
+        else:
+            told.append(first)
+    return told
 
 
 def _points(experiment: Experiment) -> Iterator[_Point]:
@@ -159,17 +178,8 @@ class _Builder:
             for path in paths:
                 parts = tuple(path.split("."))
                 if problem.key[: len(parts)] == parts:
-                    return Problem(
-                        (*section, path, *problem.key[len(parts) :]),
-                        problem.expected,
-                        problem.value,
-                        problem.hint,
-                    )
-        if point.variant is None:
-            return problem
-        return Problem(
-            problem.key, f"{problem.expected} (variant {point.variant})", problem.value, problem.hint
-        )
+                    return replace(problem, key=(*section, path, *problem.key[len(parts) :]))
+        return problem if point.variant is None else replace(problem, variant=point.variant)
 
     def _parameters(self, point: _Point, settings: CaseSettings) -> dict[str, float | str]:
         parameters: dict[str, float | str] = {} if point.variant is None else {"variant": point.variant}

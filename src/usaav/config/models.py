@@ -7,12 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from usaav.claims import names as checks
@@ -123,10 +118,12 @@ class Experiment(Spec):
     )
     sweep: dict[str, tuple[Any, ...]] = Field(
         default={},
+        json_schema_extra={"minProperties": 1},
         description="Values of any key by its dotted path, {kernel.beta: [1, 2]}; the product of all lists.",
     )
     variants: dict[Name, dict[str, Any]] = Field(
         default={},
+        json_schema_extra={"minProperties": 1},
         description="Named groups of settings, {name: {dotted.path: value}}, each combined with the sweep.",
     )
     batch: Count | None = Field(
@@ -163,6 +160,11 @@ class Experiment(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         found = self._wrong_paths()
+        found += [
+            ((key,), f"at least one entry in {key}, or no key {key} at all")
+            for key in ("sweep", "variants")
+            if key in self.model_fields_set and not getattr(self, key)
+        ]
         found += [
             (("sweep", path), "at least one value") for path, values in self.sweep.items() if not values
         ]

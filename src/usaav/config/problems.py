@@ -33,6 +33,8 @@ class Problem:
     value: Any = _NO_VALUE
     hint: str = ""
     source: str = ""
+    #: the variant of an experiment that has it, though the key lies outside the variant
+    variant: str = ""
 
     def below(self, *prefix: str) -> Problem:
         """The same problem with its key put under `prefix`."""
@@ -43,7 +45,7 @@ class Problem:
         where = f"{self.source}: " if self.source else ""
         key = ".".join(self.key) or "the configuration"
         value = "" if self.value is _NO_VALUE else f" = {shortened(self.value)}"
-        stop = "" if self.expected.endswith("?") else "."
+        stop = "" if self.expected.endswith(("?", ".")) else "."
         return f"{where}{key}{value}: {self.expected}{stop}{self.hint}"
 
 
@@ -108,10 +110,18 @@ def validated(adapter: TypeAdapter[Any], annotation: Any, data: Any, root: str) 
 
 def translate(error: ValidationError, annotation: Any, data: Any) -> list[Problem]:
     """The problems behind a failed validation of `data` against `annotation` (a model or a union of them)."""
+    details = error.errors(include_url=False)
     found: list[Problem] = []
-    for detail in error.errors(include_url=False):
+    for detail in details:
+        # entries that are wrong count as missing, too
+        if detail["type"] == "too_short" and any(_is_below(other["loc"], detail["loc"]) for other in details):
+            continue
         found.extend(_translated(detail, annotation, data))
     return found
+
+
+def _is_below(loc: Sequence[str | int], other: Sequence[str | int]) -> bool:
+    return len(loc) > len(other) and tuple(loc[: len(other)]) == tuple(other)
 
 
 def _translated(detail: Any, annotation: Any, data: Any) -> list[Problem]:
@@ -165,6 +175,11 @@ def _in_words(kind: str, message: str, context: Mapping[str, Any]) -> str:
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return f"expected a number {words} {context[name]:.12g}"
+    if kind in ("too_short", "too_long"):
+        least = kind == "too_short"
+        count = context["min_length" if least else "max_length"]
+        entries = "entry" if count == 1 else "entries"
+        return f"expected at {'least' if least else 'most'} {count} {entries}, not {context['actual_length']}"
     wanted = re.sub(r"^(Input|Value|Tuple|Dictionary|String) should ", "", message)
     return f"expected {wanted.removeprefix('be ').replace('have ', 'something with ', 1)}"
 
