@@ -2,8 +2,8 @@
 
 Each contender runs in its own process under a time limit (``--limit`` seconds) with the same start; what does
 not finish is reported with how far it came. The reference is our own run at rtol 1e-13. Peers come from
-``benchmarks/requirements-peers.txt`` (another environment: ``--peers-python``). Writes
-``results/trajectory.json``.
+``benchmarks/requirements-peers.txt`` (another environment: ``--peers-python``). Ends with two ratios, and
+writes ``results/trajectory.json``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from machine import best_of, keep
 import usaav
 
 N, DIM, BETA, TAU = 256, 3, 9.0, 20.0
+PEER_PACKAGES = ("numpy", "scipy", "jax", "jaxlib", "diffrax", "torch", "torchdiffeq")
 PEERS = (
     "scipy-DOP853",
     "scipy-LSODA",
@@ -66,18 +67,74 @@ def peer(name: str, python: str, limit: float, rtol: float) -> dict[str, Any]:
             [python, str(script)], input=job, capture_output=True, text=True, timeout=limit, check=False
         )
     except subprocess.TimeoutExpired as stopped:
+        elapsed = time.perf_counter() - began
         seen = stopped.stdout or b""
-        lines = (seen.decode() if isinstance(seen, bytes) else seen).strip().splitlines()
-        reached = json.loads(lines[-1]).get("tau") if lines else None
+        said = progress(seen.decode() if isinstance(seen, bytes) else seen)
         return {
             "name": name,
             "finished": False,
-            "seconds": time.perf_counter() - began,
-            "tau_reached": reached,
+            "seconds": elapsed - said.get("setup", elapsed),
+            "tau_reached": said.get("tau"),
         }
     if done.returncode:
         return {"name": name, "finished": False, "failed": done.stderr.strip().splitlines()[-1:]}
     return {"name": name, "finished": True, **json.loads(done.stdout.strip().splitlines()[-1])}
+
+
+def progress(text: str) -> dict[str, float]:
+    """The last of each fact that a contender said in JSON lines, the last of which may be cut."""
+    said: dict[str, float] = {}
+    for line in text.splitlines():
+        try:
+            said.update(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return said
+
+
+def new_process(rtol: float) -> dict[str, Any]:
+    """Wall time of a process that imports usaav, simulates once and ends; compiled code is on the disk."""
+    script = (
+        "import usaav\n"
+        f"tokens = usaav.initial_tokens({{'law': 'uniform'}}, n_tokens={N}, dim={DIM}, seed=0)\n"
+        f"kernel = usaav.kernel({{'type': 'usa', 'beta': {BETA}}})\n"
+        f"usaav.simulate(kernel, tokens, times=[0.0, {TAU}], rtol={rtol}, backend='numba')\n"
+    )
+    seconds = best_of(
+        lambda: subprocess.run([sys.executable, "-c", script], check=True), repeats=3, at_least=0.0
+    )
+    return {"name": "usaav-numba, first call in a new process", "rtol": rtol, "seconds": seconds}
+
+
+def versions(python: str) -> dict[str, str]:
+    """Versions of the contenders' packages."""
+    script = (
+        "import importlib.metadata as m, json, sys\n"
+        "found = {d.metadata['Name'].lower(): d.version for d in m.distributions()}\n"
+        "print(json.dumps({name: found[name] for name in sys.argv[1:] if name in found}))"
+    )
+    command = [python, "-c", script, *PEER_PACKAGES]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def ratio(rows: list[dict[str, Any]], names: tuple[str, ...], label: str) -> str:
+    """A line that says how many times longer the fastest of the contenders takes than our compiled engine.
+
+    A contender that was stopped, or whose error is larger than ours, would take longer to get as far with as
+    small an error; where such a one is the fastest, the ratio is a lower bound.
+    """
+    mine = rows[0]
+    timed = [row for row in rows if row["name"].startswith(names) and row.get("seconds")]
+    if not timed:
+        return f"{label}: not measured, no contender ran"
+    best = min(timed, key=lambda row: row["seconds"])
+    stopped = not best["finished"]
+    worse = not stopped and best["error"] > mine["error"]
+    sign = ">=" if stopped or worse else "="
+    remark = ", stopped at the limit" if stopped else ", with a larger error than ours" if worse else ""
+    return f"{label}: {sign} {best['seconds'] / mine['seconds']:.3g} times ours ({best['name']}{remark})"
 
 
 def main() -> None:
@@ -89,6 +146,7 @@ def main() -> None:
     arguments = parser.parse_args()
     reference = ours(1e-13, "numba")["tokens"]
     rows = [ours(arguments.rtol, backend) for backend in ("numba", "numpy")]
+    rows.append(new_process(arguments.rtol))
     rows += [peer(name, arguments.peers_python, arguments.limit, arguments.rtol) for name in PEERS]
     fastest = rows[0]["seconds"]
     for row in rows:
@@ -96,7 +154,15 @@ def main() -> None:
             row["error"] = float(np.abs(np.asarray(row.pop("tokens")) - reference).max())
         row["times_ours"] = row["seconds"] / fastest if "seconds" in row else None
         sys.stdout.write(json.dumps(row) + "\n")
-    keep("trajectory", {"n": N, "dim": DIM, "beta": BETA, "tau": TAU, "runs": rows})
+    ratios = [
+        ratio(rows, ("scipy-DOP853",), "scipy DOP853"),
+        ratio(
+            rows, ("diffrax", "torchdiffeq"), "best of diffrax and torchdiffeq, at our error or a smaller one"
+        ),
+    ]
+    sys.stdout.write("\n".join(ratios) + "\n")
+    results = {"n": N, "dim": DIM, "beta": BETA, "tau": TAU, "runs": rows, "ratios": ratios}
+    keep("trajectory", {**results, "peers": versions(arguments.peers_python)})
 
 
 if __name__ == "__main__":

@@ -91,9 +91,13 @@ def _trajectory_table(results: Mapping[str, Any]) -> str:
     title = "n = {n}, d = {dim}, beta = {beta:g}, from random tokens to tau = {tau:g}.".format(
         **results
     )
-    return f"{title}\n\n" + _table(
-        ("integrator", "finished", "seconds", "largest error"), rows
+    table = _table(("integrator", "finished", "seconds", "largest error"), rows)
+    ratios = "\n".join(f"- {line}" for line in results.get("ratios", ()))
+    peers = ", ".join(
+        f"{name} {found}" for name, found in results.get("peers", {}).items()
     )
+    parts = [title, table, ratios, f"Contenders: {peers}." if peers else ""]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _finish(row: Row) -> str:
