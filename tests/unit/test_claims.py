@@ -21,7 +21,7 @@ from usaav.claims.dichotomy import threshold_distance
 from usaav.claims.evidence import matches, read, selected
 from usaav.claims.names import CHECK_NAMES, CHECK_OPTIONS, COMMON_OPTIONS
 from usaav.claims.page import page
-from usaav.claims.toeplitz import circle_deviation
+from usaav.claims.toeplitz import largest_deviation
 from usaav.claims.verdict import COLUMNS, Statement, judge
 from usaav.claims.writing import run_check
 from usaav.errors import ConfigError, DataError, UsaavError
@@ -95,6 +95,24 @@ EXPERIMENTS = {
         "n_tokens": 12,
         "times": TO_20,
     },
+    "mode_selection": {
+        "kernel": USA,
+        "n_tokens": 1024,
+        "dim": 2,
+        "seeds": 3,
+        "times": {"start": 0, "stop": 13, "count": 61},
+        "snapshots": 2,
+        "mode_degrees": 16,
+        "rtol": 1e-6,
+    },
+    "mean_field": {
+        "kernel": USA,
+        "n_tokens": [64, 512],
+        "times": {"start": 0, "stop": 16, "count": 81},
+        "snapshots": 2,
+        "mode_degrees": 1,
+        "rtol": 1e-6,
+    },
     "layers": {
         "kernel": USA,
         "n_tokens": 8,
@@ -118,6 +136,8 @@ CLAIMS = {
     "distance_bias": ("distance_bias", 1e-3, {"collapsed": {"variant": ["wide"]}, "time": 100}),
     "orbit_universality": ("orbit_universality", 1e-3, {"slope": 0.3}),
     "gauge_universality": ("gauge_universality", 1e-3, {}),
+    "mode_selection": ("mode_selection", 0.2, {"count": 1}),
+    "mean_field": ("mean_field", 0.2, {"slope": 1.0, "least_slope": 64}),
     "layers": ("layers", 1e-3, {}),
 }
 
@@ -200,12 +220,28 @@ def test_relations(relation, holds):
 def test_a_run_that_could_not_be_measured_is_counted_and_does_not_hold():
     verdict = judge(Statement("", "x"), "case", [1.0, math.nan, 1.0], 1.0, 0.1)
     assert (verdict.holds, verdict.measured, verdict.median) == (False, 1.0, 1.0)
-    assert "1 of 3 could not be measured" in verdict.note
+    assert "2 of 3 measured; 1 did not get there" in verdict.note
     nothing = judge(Statement("part", "x"), "case", [math.nan], 1.0, 0.1, runs=7)
     assert not nothing.holds
     assert math.isnan(nothing.measured)
     assert nothing.row("claim", "figure")["id"] == "claim.part"
     assert nothing.row("claim", "figure")["seeds"] == 7
+
+
+def test_a_median_may_be_judged_and_the_worst_run_is_told():
+    verdict = judge(Statement("", "x"), "case", [1.0, 1.3, 0.99], 1.0, 0.02, ["a"], statistic="median")
+    assert (verdict.measured, verdict.median, verdict.seeds, verdict.holds) == (1.3, 1.0, 3, True)
+    assert verdict.note == "a; judged on the median"
+    assert verdict.row("claim", "figure")["judged"] == "median"
+    assert not judge(Statement("", "x"), "case", [1.3, 1.0, 1.3], 1.0, 0.02, statistic="median").holds
+
+
+@pytest.mark.parametrize(("reached", "holds"), [(3, True), (2, True), (1, False), (0, False)])
+def test_a_median_needs_half_of_the_runs(reached, holds):
+    values = [1.0] * reached + [math.nan] * (4 - reached)
+    verdict = judge(Statement("", "x"), "case", values, 1.0, 0.02, statistic="median", missing="ended before")
+    assert verdict.holds is holds
+    assert f"{reached} of 4 measured; {4 - reached} ended before" in verdict.note
 
 
 # ------------------------------------------------------------------ checks
@@ -242,6 +278,8 @@ def test_what_each_check_looks_at(made):
         "distance_bias": {"", "no_rise", "energy"},
         "orbit_universality": {"", "rate"},
         "gauge_universality": {""},
+        "mode_selection": {"", "count"},
+        "mean_field": {"", "logarithm"},
         "layers": {"", "order"},
     }
 
@@ -285,7 +323,6 @@ def test_large_beta_is_reported_and_not_judged(made):
         ("collapse", "rope", {"energy": None}),
         ("orbit", "toeplitz", {}),
         ("slices_collapse", "conditional", {"marginal": 1.4}),
-        ("toeplitz", "baseline", {}),
         ("orbit_universality", "orbit_universality", {"slope": 1e-9}),
         ("layers", "layers", {"order": 1e-9}),
         ("distance_bias", "distance_bias", {"time": 0.1}),
@@ -305,7 +342,47 @@ def test_runs_that_ended_before_the_last_merge_are_counted(made):
     verdicts = run_check("metastability", made.cases("short"), 1e-3, {})
     last = next(verdict for verdict in verdicts if verdict.statement.part == "")
     assert not last.holds
-    assert "of 2 could not be measured" in last.note
+    assert "0 of 2 measured; 2 did not get there" in last.note
+
+
+def test_what_is_not_judged_is_told(made):
+    verdicts = run_check("metastability", made.cases("metastability"), 1e-3, {"isolated": 0.0})
+    assert {verdict.statement.part for verdict in verdicts} == {"", "one_cluster", "slope"}
+    told = [verdict.note for verdict in verdicts if verdict.statement.part == ""]
+    assert all("isolated pairs: 0 observed, so not judged" in note for note in told)
+    verdicts = run_check(
+        "distance_bias", made.cases("distance_bias"), 1e-9, {"collapsed": {"variant": "none"}}
+    )
+    told = [verdict.note for verdict in verdicts if verdict.statement.part == "no_rise"]
+    judged = {verdict.case for verdict in verdicts if verdict.statement.part == "energy"}
+    assert sum("0 of 2 runs, so no energy is judged" in note for note in told) == len(told) - len(judged)
+    verdicts = run_check("toeplitz", made.cases("toeplitz"), 1e-3, {})
+    notes = {verdict.case: verdict.note for verdict in verdicts if verdict.statement.part == ""}
+    assert [("energy not judged" in note) for case, note in sorted(notes.items())] == [True, False]
+
+
+def test_cases_of_a_collapse_are_chosen(made):
+    verdicts = run_check("collapse", made.cases("baseline"), 1e-3, {"select": {"beta": 1}})
+    assert len(verdicts) == 2
+    assert verdicts[0].note == ""
+
+
+def test_medians_are_judged_where_single_runs_scatter(made):
+    growth, counts = run_check("mode_selection", made.cases("mode_selection"), 1.0, {"count": 10})
+    assert (growth.judged, counts.judged, growth.seeds, counts.seeds) == ("median", "median", 3, 3)
+    assert "density smoothed by the kernel" in counts.statement.claim
+    assert "at total amplitude 0.5" in counts.note
+    assert "local maxima of the density itself, noise included: median" in counts.note
+    growth, counts = run_check("mode_selection", made.cases("mode_selection"), 1.0, {"saturated": 100.0})
+    assert not counts.holds
+    assert "0 of 3 measured; 3 did not get there" in counts.note
+
+
+def test_a_slope_is_one_regression_and_needs_two_sizes(made):
+    whole = run_check("mean_field", made.cases("mean_field"), 1.0, {"least_slope": 64})[-1]
+    assert "one regression over the means of 2 sizes, n >= 64, 4 runs" in whole.note
+    few = run_check("mean_field", made.cases("mean_field"), 1.0, {"least_slope": 512})[-1]
+    assert (few.holds, few.seeds, math.isnan(few.measured)) == (False, 2, True)
 
 
 def test_near_the_threshold_nothing_is_judged(made):
@@ -324,7 +401,7 @@ def test_a_single_step_has_no_order(made):
 
 
 def test_checks_refuse_cases_that_they_are_not_for(made):
-    for check in ("prefix_clusters", "gauge_universality", "orbit_universality", "dichotomy"):
+    for check in ("prefix_clusters", "gauge_universality", "orbit_universality", "dichotomy", "toeplitz"):
         with pytest.raises(DataError, match="needs"):
             run_check(check, made.cases("baseline"), 1e-3, {})
 
@@ -357,8 +434,10 @@ def test_pairs_need_all_tokens(made, tmp_path):
 def test_singular_values_of_a_great_circle():
     angles = 2.0 * np.pi * np.arange(12) / 12
     circle = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
-    assert circle_deviation(circle) < 1e-15
-    assert circle_deviation(np.tile([0.0, 0.0, 1.0], (12, 1))) == pytest.approx(math.sqrt(0.5))
+    expected = np.sqrt([0.5, 0.5, 0.0])
+    assert largest_deviation(circle, expected) < 1e-15
+    assert largest_deviation(np.tile([0.0, 0.0, 1.0], (12, 1)), expected) == pytest.approx(math.sqrt(0.5))
+    assert largest_deviation(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), expected) < 1e-15
 
 
 # ------------------------------------------------------------------ evidence

@@ -9,9 +9,12 @@ import xarray as xr
 import usaav
 from usaav.errors import DataError
 from usaav.metrics.modes import (
+    collapse_times,
     crossing_time,
+    density_peak_counts,
     first_cluster_counts,
     growth_rate,
+    mean_times,
     mode_amplitudes,
     mode_growth,
     total_amplitude,
@@ -61,6 +64,42 @@ def test_the_first_clusters_are_those_of_the_mode_that_saturates(k):
 
 def test_a_run_that_does_not_saturate_has_no_count():
     assert np.isnan(first_cluster_counts(dataset([[0.1, 0.1, 0.1]]), beta=2.0, saturated=0.5)).all()
+
+
+def test_the_density_has_the_maxima_of_its_noise_too():
+    # modes 1 and 3 at equal strength: the kernel suppresses mode 3, the density does not
+    data = dataset([[3.2, 0.0, 3.2]])
+    np.testing.assert_array_equal(density_peak_counts(data, saturated=0.5), [3])
+    np.testing.assert_array_equal(first_cluster_counts(data, beta=0.5, saturated=0.5), [1])
+    assert np.isnan(density_peak_counts(data, saturated=5.0)).all()
+
+
+def test_collapse_times_are_those_of_the_mean_token():
+    times = collapse_times(dataset([[4.0, 9.0, 9.0], [0.1, 9.0, 9.0]]), 0.5)
+    assert times[0] == pytest.approx(np.log(500.0) / 4.0, abs=0.01)
+    assert np.isnan(times[1])
+
+
+def test_mean_times_leave_out_sizes_with_a_run_that_ended_before():
+    nan = float("nan")
+    runs = [(16, [9.0]), (64, [2.0, 4.0]), (256, [5.0]), (256, [5.0, 5.0]), (1024, [6.0, nan, 6.0])]
+    means = mean_times(((size, np.array(times)) for size, times in runs), least=64)
+    np.testing.assert_allclose(means.log_sizes, np.log([64, 256]))
+    np.testing.assert_allclose(means.times, [3.0, 5.0])
+    np.testing.assert_allclose(means.runs, [2.0, 3.0])
+    assert (means.measured, means.censored) == (7, 1)
+    assert means.slope() == pytest.approx(2.0 / np.log(4.0))
+    assert means.height(means.slope()) == pytest.approx(3.0 - 2.0 * np.log(64.0) / np.log(4.0))
+    assert np.isnan(mean_times(iter([(64, np.array([1.0]))]), least=64).slope())
+
+
+def test_a_mean_over_more_runs_counts_for_more():
+    sizes, slopes = np.exp([1.0, 2.0, 3.0]), []
+    for runs in (1, 100):
+        times = [np.full(runs, 1.0), np.full(runs, 2.0), np.array([5.0])]
+        slopes.append(mean_times(zip(sizes.round(9), times, strict=True), least=1).slope())
+    assert slopes[0] == pytest.approx(2.0)
+    assert slopes[1] < 1.1
 
 
 def test_crossings_are_linear_between_outputs():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ def check(
     *,
     beta: float | None = None,
     energy: float | None = 1e-6,
+    select: Mapping[str, Any] | None = None,
     time: float | None = None,
 ) -> list[Verdict]:
     """Dirac distance 0 within `tolerance`, energy at its maximum.
@@ -39,13 +41,15 @@ def check(
         in several clusters, which large beta predicts. None: judge all.
     energy
         Largest relative gap of the energy to its maximum; None: not judged.
+    select
+        Fact -> wanted value(s) of the cases to judge; None: all. The others are not even reported.
     time
         tau at which to judge; None: the last.
     """
-    select = None if beta is None else {"beta": beta}
+    looked_at = selected(cases, select)
     verdicts = []
-    for case in selected(cases, select):
-        notes = _still_apart(case, cases)
+    for case in selected(looked_at, None if beta is None else {"beta": beta}):
+        notes = _still_apart(case, looked_at)
         distance = case.at("dirac_distance", time)
         verdicts.append(judge(DISTANCE, case.where, distance, 0.0, tolerance, notes))
         if energy is not None:

@@ -10,7 +10,7 @@ from usaav.claims.evidence import Evidence
 from usaav.claims.verdict import Statement, Verdict, judge
 from usaav.errors import DataError
 from usaav.kernels import Toeplitz
-from usaav.theory import dichotomy_threshold, toeplitz_energy, top_mode
+from usaav.theory import dichotomy_threshold, toeplitz_dirac_distance
 
 _PLACE = "(spectral dichotomy)"
 PHASE = Statement(
@@ -19,7 +19,9 @@ PHASE = Statement(
     f"sqrt 2 where another is {_PLACE}.",
 )
 ENERGY = Statement(
-    "", f"The energy is half the largest eigenvalue of the weight: c_0/2 or c_m/4, the larger {_PLACE}."
+    "",
+    "The energy is half the largest eigenvalue of the weight under the labels of the run (for even ones, the "
+    f"larger of c_0/2 and c_m/4) {_PLACE}.",
 )
 
 
@@ -55,9 +57,9 @@ def check(
         if distance <= margin:
             continue
         notes = [f"a is {distance:.3g} from the threshold"] if np.isfinite(distance) else []
-        expected = 0.0 if top_mode(coefficients) == 0 else np.sqrt(2.0)
+        expected = toeplitz_dirac_distance(coefficients)
         verdicts.append(judge(PHASE, case.where, case.at("dirac_distance"), expected, phase, notes))
-        highest = toeplitz_energy(coefficients)
+        highest = case.at("energy_maximum")
         verdicts.append(judge(ENERGY, case.where, case.at("energy"), highest, tolerance, notes))
     return verdicts
 

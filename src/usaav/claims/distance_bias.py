@@ -53,10 +53,12 @@ def check(
             )
         end = case.at("dirac_distance")
         done = end < tolerance
-        notes = [f"collapsed by the end: {int(done.sum())} of {case.seeds} runs"]
+        reached = f"collapsed by the end: {int(done.sum())} of {case.seeds} runs"
+        # no row for the energy of no run: it would hold without having been tested
+        notes = [reached if np.any(done) else f"{reached}, so no energy is judged"]
         start = case.at("dirac_distance", float(case.rows["time"].min()))
         verdicts.append(judge(NO_RISE, case.where, end - start, 0.0, 0.0, notes))
         if np.any(done):
             share = (case.at("energy") / case.at("energy_maximum"))[done]
-            verdicts.append(judge(ENERGY, case.where, share, 1.0, energy))
+            verdicts.append(judge(ENERGY, case.where, share, 1.0, energy, [reached]))
     return verdicts

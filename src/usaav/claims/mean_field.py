@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
-from usaav.claims.verdict import Statement, Verdict, judge
-from usaav.metrics.modes import crossing_time, growth_rate
+from usaav.claims.verdict import Statement, Verdict, counted, judge
+from usaav.metrics.modes import collapse_times, growth_rate, mean_times, mode_amplitudes
 from usaav.theory import mode_growth_rate
+
+Array = NDArray[np.float64]
 
 _PLACE = "(mean-field limit; linearisation around the uniform law)"
 GROWTH = Statement(
@@ -21,8 +23,8 @@ GROWTH = Statement(
 )
 LOGARITHM = Statement(
     "logarithm",
-    "The time to collapse grows with n like ln n / (2 r_1): the slope over ln n as a fraction of that "
-    f"{_PLACE}.",
+    "The time to collapse, in the mean over runs, grows with n like ln n / (2 r_1): its slope over ln n as a "
+    f"fraction of that {_PLACE}.",
 )
 #: collapse: the mean token in gauge coordinates has passed this length
 COLLAPSED = 0.5
@@ -53,28 +55,41 @@ def check(
         Largest relative deviation of the slope.
     """
     verdicts: list[Verdict] = []
-    times: dict[tuple[Any, float], list[tuple[float, float]]] = defaultdict(list)
+    families: dict[tuple[str, float], list[tuple[int, Array]]] = defaultdict(list)
     for case in cases:
         settings = case.case.settings
         rate = mode_growth_rate(1, case.kernel.beta, settings.dim)
         dataset = case.dataset()
-        amplitude = dataset["mode_amplitude"].sel(degree=1).transpose("run", "time").values
-        tau = dataset["time"].values
         if settings.n_tokens >= least_growth:
-            growth = np.array([growth_rate(tau, row, row < linear) for row in amplitude]) / rate
-            known = growth[np.isfinite(growth)]
-            notes = [f"median of {len(known)} runs"]
-            middle = float(np.median(known)) if len(known) else np.nan
-            verdicts.append(judge(GROWTH, case.where, middle, 1.0, tolerance, notes))
-        if settings.n_tokens >= least_slope:
-            passed = [crossing_time(tau, row, COLLAPSED) for row in amplitude]
-            where = (case.case.parameters.get("variant", ""), 1.0 / (2.0 * rate))
-            times[where] += [(np.log(settings.n_tokens), time) for time in passed if np.isfinite(time)]
-    for (variant, expected), points in times.items():
-        x, y = np.array(points).T
-        notes = [f"{len(points)} runs with n >= {least_slope}"]
-        measured = float(np.polyfit(x, y, 1)[0]) / expected if len(np.unique(x)) > 1 else np.nan
-        verdicts.append(
-            judge(LOGARITHM, f"{cases[0].case.experiment}/{variant}", measured, 1.0, slope, notes)
-        )
+            tau, lengths = dataset["time"].values, mode_amplitudes(dataset)[:, :, 0]
+            growth = np.array([growth_rate(tau, row, row < linear) for row in lengths]) / rate
+            verdicts.append(
+                judge(
+                    GROWTH,
+                    case.where,
+                    growth,
+                    1.0,
+                    tolerance,
+                    statistic="median",
+                    missing="were linear for less than three outputs",
+                )
+            )
+        name = f"{cases[0].case.experiment}/{case.case.parameters.get('variant', 'all n')}"
+        families[name, rate].append((settings.n_tokens, collapse_times(dataset, COLLAPSED)))
+    for (name, rate), times in families.items():
+        verdicts.append(_logarithm(name, times, rate, least_slope, slope))
     return verdicts
+
+
+def _logarithm(
+    where: str, times: Sequence[tuple[int, Array]], rate: float, least: int, tolerance: float
+) -> Verdict:
+    """Slope of the mean collapse time over ln n for n of at least `least`."""
+    means = mean_times(times, least)
+    runs = means.measured + means.censored
+    notes = [f"one regression over the means of {len(means.times)} sizes, n >= {least}, {runs} runs"]
+    if means.censored:
+        notes.append(counted(means.measured, runs, "did not collapse, and their sizes are left out"))
+    enough = 2 * means.measured >= runs
+    measured = means.slope() * 2.0 * rate if enough else np.nan
+    return judge(LOGARITHM, where, measured, 1.0, tolerance, notes, runs=runs)

@@ -87,8 +87,10 @@ def check(
         if len(last):
             ratios[: len(last)] = last["duration"] / last["predicted_duration"]
             lengths += list(zip(last["predicted_duration"], last["duration"], strict=True))
-        verdicts.append(judge(LAST_MERGE, case.where, ratios, 1.0, tolerance))
         found = [pair for run in all_pairs(case) for pair in run if pair.influence < isolated]
+        # no row for what was not observed: it would hold without having been tested
+        notes = [] if found else ["earlier merges of isolated pairs: 0 observed, so not judged"]
+        verdicts.append(judge(LAST_MERGE, case.where, ratios, 1.0, tolerance, notes))
         if found:
             notes = [f"{len(found)} observations of isolated pairs"]
             verdicts.append(

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
 from usaav.claims.verdict import Statement, Verdict, judge
-from usaav.metrics.modes import first_cluster_counts, mode_growth
+from usaav.metrics.modes import density_peak_counts, first_cluster_counts, mode_growth
 from usaav.theory import fastest_mode, mode_growth_rate
+
+Array = NDArray[np.float64]
 
 _PLACE = "(metastability: which number of clusters forms first)"
 GROWTH = Statement(
@@ -21,7 +24,11 @@ GROWTH = Statement(
     f"as a fraction of it {_PLACE}.",
 )
 COUNT = Statement(
-    "count", f"The first cluster count on the circle is that of the fastest mode {_PLACE}.", "clusters"
+    "count",
+    "The first cluster count on the circle is that of the fastest mode; counted are the maxima of the "
+    "potential, that is, of the density smoothed by the kernel, when the total amplitude of all modes "
+    f"saturates {_PLACE}.",
+    "clusters",
 )
 
 
@@ -54,18 +61,34 @@ def check(
         fastest = fastest_mode(beta, dim)
         dataset = case.dataset()
         growth = mode_growth(dataset, fastest, linear) / mode_growth_rate(fastest, beta, dim)
-        known = growth[np.isfinite(growth)]
-        notes = [f"degree {fastest}; median of {len(known)} runs"]
-        middle = float(np.median(known)) if len(known) else np.nan
-        verdicts.append(judge(GROWTH, case.where, middle, 1.0, tolerance, notes))
+        verdicts.append(
+            judge(
+                GROWTH,
+                case.where,
+                growth,
+                1.0,
+                tolerance,
+                [f"degree {fastest}"],
+                statistic="median",
+                missing="were linear for less than three outputs",
+            )
+        )
         if dim == 2 and beta <= largest_beta:
             counts = first_cluster_counts(dataset, beta, saturated)
-            known = counts[np.isfinite(counts)]
-            notes = (
-                [f"median of {len(known)} runs, {int(known.min())} to {int(known.max())}"]
-                if len(known)
-                else []
+            notes = _count_notes(counts, density_peak_counts(dataset, saturated), saturated)
+            verdicts.append(
+                judge(COUNT, case.where, counts, float(fastest), count, notes, statistic="median")
             )
-            middle = float(np.median(known)) if len(known) else np.nan
-            verdicts.append(judge(COUNT, case.where, middle, float(fastest), count, notes))
     return verdicts
+
+
+def _count_notes(counts: Array, peaks: Array, saturated: float) -> list[str]:
+    """At which amplitude is counted, what the runs have, and how many maxima the density itself has."""
+    known = np.isfinite(counts)
+    if not known.any():
+        return []
+    return [
+        f"at total amplitude {saturated:g}",
+        f"{int(counts[known].min())} to {int(counts[known].max())} in single runs",
+        f"local maxima of the density itself, noise included: median {np.median(peaks[known]):g}",
+    ]

@@ -11,7 +11,7 @@ COMMON_OPTIONS = ("figure",)
 CHECK_OPTIONS: dict[str, tuple[str, ...]] = {
     name: (*options, *COMMON_OPTIONS)
     for name, options in {
-        "collapse": ("beta", "energy", "time"),
+        "collapse": ("beta", "energy", "select", "time"),
         "dichotomy": ("margin", "phase"),
         "distance_bias": ("collapsed", "energy", "time"),
         "gauge_universality": ("select",),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Relation = Literal["=", "<", ">"]
+Statistic = Literal["worst", "median"]
 
 #: columns of results/claims.csv
 COLUMNS = (
@@ -24,6 +25,7 @@ COLUMNS = (
     "tolerance",
     "holds",
     "relation",
+    "judged",
     "unit",
     "figure",
     "note",
@@ -72,9 +74,11 @@ class Verdict:
     tolerance
         Largest deviation that holds.
     holds
-        Whether every run is within it; a run that could not be measured does not hold.
+        Whether what is judged is within it, and enough runs could be measured (see :func:`judge`).
     note
         Counts and circumstances for the reader.
+    judged
+        What is: the worst run or the median.
     """
 
     statement: Statement
@@ -86,6 +90,7 @@ class Verdict:
     tolerance: float
     holds: bool
     note: str
+    judged: Statistic = "worst"
 
     def row(self, claim_id: str, figure: str) -> dict[str, object]:
         """The row of the table, by column."""
@@ -101,6 +106,7 @@ class Verdict:
             "tolerance": self.tolerance,
             "holds": self.holds,
             "relation": statement.relation,
+            "judged": self.judged,
             "unit": statement.unit,
             "figure": figure,
             "note": self.note,
@@ -115,7 +121,9 @@ def judge(
     tolerance: float,
     notes: Sequence[str] = (),
     *,
+    statistic: Statistic = "worst",
     runs: int | None = None,
+    missing: str = "did not get there",
 ) -> Verdict:
     """Judge what was measured in each run.
 
@@ -134,32 +142,39 @@ def judge(
         Largest deviation that holds.
     notes
         Remarks, joined with semicolons.
+    statistic
+        ``worst``: every run must be measured and within the tolerance. ``median``: the median of the runs
+        must be, for what the theory says of many tokens and single runs scatter about, and at least half of
+        the runs must be measured; the row still tells the worst of them.
     runs
         Number of runs behind the values, where it is not the number of values.
+    missing
+        Why runs have no value, for the note.
     """
     measured = np.atleast_1d(np.asarray(values, dtype=np.float64))
     wanted = np.broadcast_to(np.asarray(predicted, dtype=np.float64), measured.shape)
     seeds = len(measured) if runs is None else runs
     known = np.isfinite(measured) & np.isfinite(wanted)
-    remarks = list(notes)
+    remarks = [*notes, *(["judged on the median"] if statistic == "median" else [])]
     if not np.all(known):
-        remarks.append(f"{int(np.sum(~known))} of {len(measured)} could not be measured")
+        remarks.append(counted(int(known.sum()), len(known), missing))
+    note = "; ".join(remarks)
     if not np.any(known):
-        return Verdict(statement, case, seeds, np.nan, np.nan, np.nan, tolerance, False, "; ".join(remarks))
+        return Verdict(statement, case, seeds, np.nan, np.nan, np.nan, tolerance, False, note, statistic)
     deviations = _deviations(statement.relation, measured[known], wanted[known])
-    worst = int(np.argmax(deviations))
-    holds = bool(np.all(known)) and float(deviations[worst]) <= tolerance
-    return Verdict(
-        statement,
-        case,
-        seeds,
-        float(wanted[known][worst]),
-        float(measured[known][worst]),
-        float(np.median(measured[known])),
-        tolerance,
-        holds,
-        "; ".join(remarks),
-    )
+    worst, middle = int(np.argmax(deviations)), float(np.median(measured[known]))
+    if statistic == "median":
+        off = _deviations(statement.relation, np.array([middle]), np.median(wanted[known], keepdims=True))
+        holds = 2 * int(known.sum()) >= len(known) and float(off[0]) <= tolerance
+    else:
+        holds = bool(np.all(known)) and float(deviations[worst]) <= tolerance
+    expected, extreme = float(wanted[known][worst]), float(measured[known][worst])
+    return Verdict(statement, case, seeds, expected, extreme, middle, tolerance, holds, note, statistic)
+
+
+def counted(known: int, runs: int, missing: str = "did not get there") -> str:
+    """The remark on runs that have no value, and why."""
+    return f"{known} of {runs} measured; {runs - known} {missing}"
 
 
 def _deviations(relation: Relation, measured: Array, wanted: Array) -> Array:

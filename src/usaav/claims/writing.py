@@ -14,7 +14,7 @@ from typing import Any
 
 from usaav.claims.evidence import Evidence, read
 from usaav.claims.names import CHECK_OPTIONS, COMMON_OPTIONS
-from usaav.claims.page import page
+from usaav.claims.page import decisive, page
 from usaav.claims.verdict import COLUMNS, Verdict
 from usaav.errors import ConfigError, DataError, UsaavError
 from usaav.whole_files import write_text
@@ -130,7 +130,7 @@ def require_all(csv_path: str | Path) -> None:
 
 def _failing(rows: Iterable[Row]) -> list[str]:
     return [
-        f"  {row['id']} ({row['case']}): measured {row['measured'] or 'nothing'}, expected {row['relation']} "
+        f"  {row['id']} ({row['case']}): measured {decisive(row) or 'nothing'}, expected {row['relation']} "
         f"{row['predicted'] or 'a number'}, tolerance {row['tolerance']}"
         for row in rows
         if row["holds"] != "True"

@@ -17,7 +17,7 @@ from usaav.figures.bands import draw_ranges, legend_line
 from usaav.figures.sources import Sources, StoredCase, facts
 from usaav.figures.style import BLACK, GREY, PAGE, Look, kinds, letter_panels, new_figure, ordered
 from usaav.figures.titles import kernel_name, kernel_order
-from usaav.metrics.modes import crossing_time, mode_amplitudes
+from usaav.metrics.modes import collapse_times, mean_times, mode_amplitudes
 from usaav.theory import mode_growth_rate
 
 Array = NDArray[np.float64]
@@ -39,7 +39,7 @@ def draw(
     collapsed
         Length of the mean token at which a run counts as collapsing.
     least_slope
-        Smallest n to which the predicted slope is fitted.
+        Smallest n to which the height of the predicted line is fitted, as in the claim of the slope.
     select
         Which cases (see :meth:`usaav.figures.sources.Sources.cases`).
 
@@ -74,12 +74,6 @@ def draw(
     handles = [legend_line(look, f"$n = {size}$") for size, look in by_size.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / 2))
     return figure
-
-
-def collapse_times(stored: StoredCase, collapsed: float) -> Array:
-    """First time ``(seeds,)`` at which the mean token is `collapsed` long; NaN for a run that ends before."""
-    times = np.asarray(stored.dataset["time"].values, dtype=np.float64)
-    return np.array([crossing_time(times, row, collapsed) for row in mean_length(stored)])
 
 
 def mean_length(stored: StoredCase) -> Array:
@@ -139,19 +133,22 @@ def _draw_times(
     axes: Axes, name: str, cases: list[StoredCase], look: Look, collapsed: float, least_slope: int
 ) -> None:
     sizes = np.array([stored.case.settings.n_tokens for stored in cases], dtype=np.float64)
-    times = [collapse_times(stored, collapsed) for stored in cases]
+    times = [collapse_times(stored.dataset, collapsed) for stored in cases]
     width = max(map(len, times))
     padded = np.array([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in times])
-    fitted = (sizes >= least_slope) & np.isfinite(padded).any(axis=1)
+    means = mean_times(zip(sizes.astype(int).tolist(), times, strict=True), least_slope)
     # its line names the kernel, where there is one
-    draw_ranges(axes, sizes, padded, look, "" if fitted.any() else name)
-    if not fitted.any():
+    draw_ranges(axes, sizes, padded, look, "" if len(means.times) else name)
+    if not len(means.times):
         return
     # only the height of the line is fitted, its slope is predicted
     slope = 1.0 / (2.0 * _rate(cases[0]))
-    height = np.mean(np.nanmean(padded[fitted], axis=1) - slope * np.log(sizes[fitted]))
-    ends = np.array([sizes[fitted][0], sizes[-1]])
+    ends = np.array([np.exp(means.log_sizes[0]), sizes[-1]])
     (line,) = axes.plot(
-        ends, slope * np.log(ends) + height, color=look.color, linestyle=look.line, linewidth=0.9
+        ends,
+        slope * np.log(ends) + means.height(slope),
+        color=look.color,
+        linestyle=look.line,
+        linewidth=0.9,
     )
     line.set_label(rf"{name}: slope $1/(2 r_1) = {slope:.3f}$ in $\ln n$")
