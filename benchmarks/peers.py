@@ -1,7 +1,7 @@
 """Contenders of ``trajectory.py``: a job from standard input, a JSON line with seconds and tokens back.
 
 The field is the usual one, ``P_x (1/n) sum_j exp(beta <x, y>) y``, as a user of these libraries would write
-it. Before that come ``{"setup": ...}``, the seconds of imports and compilation, which do not count, and lines of
+it. Lines before that: ``{"setup": ...}``, the seconds of imports and compilation, which do not count, and the
 progress ``{"tau": ...}`` where the library lets us see it.
 """
 

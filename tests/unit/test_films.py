@@ -13,10 +13,10 @@ from PIL import Image
 
 from usaav.errors import ConfigError, DataError
 from usaav.figures import Sources
-from usaav.films import metastability, write_film
+from usaav.films import metastability, write_film, writing
 from usaav.films.names import FILM_NAMES, FILM_OPTIONS
 from usaav.films.overview import scene
-from usaav.films.writing import HOLD_FIRST, HOLD_LAST, write_gif, write_mp4
+from usaav.films.writing import HOLD_FIRST, HOLD_LAST, LARGEST, write_gif, write_mp4
 
 OVERVIEW = ("baseline", "rope", "prefix")
 
@@ -136,6 +136,20 @@ def test_films_of_nothing_and_into_nowhere_are_refused(tmp_path):
     with pytest.raises(DataError, match="ffmpeg ended with"):
         write_mp4([picture[:31]], tmp_path / "a.mp4")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("write", [write_gif, write_mp4])
+def test_a_film_over_its_budget_is_refused_with_its_size(tmp_path, monkeypatch, write):
+    noise = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
+    film = tmp_path / "film"
+    write(list(noise), film)
+    size = film.stat().st_size
+    film.unlink()
+    monkeypatch.setattr(writing, "LARGEST", size - 1)
+    with pytest.raises(DataError, match=rf"film: {size / 1e6:.1f} MB for 3 frames.*`frames`.*`snapshots:`"):
+        write(list(noise), film)
+    assert list(tmp_path.iterdir()) == []
+    assert LARGEST == 5_000_000
 
 
 def test_tokens_must_be_stored_at_the_same_times(tmp_path, sources_of):

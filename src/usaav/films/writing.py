@@ -15,6 +15,8 @@ from usaav.films.scenes import Picture
 from usaav.whole_files import replacing
 
 FRAMES_PER_SECOND = 10
+#: bytes that a film keeps below, so that a page with several opens at once and each can be mailed
+LARGEST = 5_000_000
 #: frames for which the first and the last picture are held, so that a viewer of the loop sees where it starts
 HOLD_FIRST, HOLD_LAST = 6, 20
 #: colours of a GIF: background and the like exactly, the rest nearly
@@ -27,7 +29,7 @@ def write_gif(pictures: Sequence[Picture], path: Path | str) -> None:
     Raises
     ------
     DataError
-        There are no frames, or the file can't be written.
+        There are no frames, the file can't be written, or it would be larger than :data:`LARGEST`.
     """
     _require_frames(pictures, path)
     palette = _palette(pictures)
@@ -47,6 +49,7 @@ def write_gif(pictures: Sequence[Picture], path: Path | str) -> None:
             disposal=1,
             optimize=False,
         )
+        _require_small(temporary, path, len(pictures))
 
 
 def write_mp4(pictures: Sequence[Picture], path: Path | str) -> None:
@@ -57,7 +60,7 @@ def write_mp4(pictures: Sequence[Picture], path: Path | str) -> None:
     Raises
     ------
     DataError
-        There are no frames, or the file can't be written.
+        There are no frames, the file can't be written, or it would be larger than :data:`LARGEST`.
     """
     _require_frames(pictures, path)
     height, width = pictures[0].shape[:2]
@@ -73,11 +76,22 @@ def write_mp4(pictures: Sequence[Picture], path: Path | str) -> None:
         if done.returncode != 0:
             message = done.stderr.decode(errors="replace").strip()
             raise DataError(f"{path}: ffmpeg ended with {done.returncode}: {message}")
+        _require_small(temporary, path, len(pictures))
 
 
 def _require_frames(pictures: Sequence[Picture], path: Path | str) -> None:
     if not pictures:
         raise DataError(f"{path}: a film of no frames; store tokens at more times (`snapshots:`)")
+
+
+def _require_small(written: Path, path: Path | str, frames: int) -> None:
+    size = written.stat().st_size
+    if size > LARGEST:
+        raise DataError(
+            f"{path}: {size / 1e6:.1f} MB for {frames} frames, and a film may have {LARGEST / 1e6:.0f} MB: "
+            "show fewer frames (the film's option `frames`, or fewer `snapshots:` of its experiments), or "
+            "fewer cases by `select:`"
+        )
 
 
 def _palette(pictures: Sequence[Picture]) -> Image.Image:
