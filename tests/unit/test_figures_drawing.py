@@ -73,8 +73,20 @@ def test_energies_are_over_their_own_maximum_and_never_fall(sources_of):
     runs = [line for axes in above for line in axes.get_lines() if line.get_linewidth() == 0.5][:8]
     assert all(np.all(np.diff(line.get_ydata()) >= -1e-9) for line in runs)
     assert all(line.get_ydata()[-1] <= 1.0 + 1e-12 for line in runs)
-    assert titles(figure)[:3] == ["(a)  baseline (8 runs)", "(b)  rope (4 runs)", "(c)  prefix (4 runs)"]
+    assert titles(figure)[:3] == ["(a)  baseline\n8 runs", "(b)  rope\n4 runs", "(c)  prefix\n4 runs"]
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {r"$\beta = 1$", r"$\beta = 4$"}
+
+
+def test_energies_without_a_known_maximum_are_left_out_and_counted(sources_of):
+    experiments = ("baseline", "rope", "prefix", "conditional", "toeplitz", "metastability")
+    figure = draw_figure("energy", sources_of(*experiments), {})
+    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
+    assert len(figure.axes) == 2 * len(panels) == 12
+    assert panels[4].get_title(loc="left") == "(e)  toeplitz\n4 runs, 1 case unknown"
+    # the second row of experiments has places of its own, and time by decades where the times are
+    assert panels[4].get_subplotspec().rowspan.start == 2
+    assert [axes.get_xscale() for axes in panels] == ["linear"] * 5 + ["log"]
+    assert {text.get_text() for text in figure.legends[0].get_texts()} >= {"linear profile", r"$\beta = 1$"}
 
 
 def test_the_overview_shows_first_and_last_tokens(sources_of):
