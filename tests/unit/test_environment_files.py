@@ -136,7 +136,7 @@ def test_each_rule_with_a_script_names_its_environment(repo: Path) -> None:
         for text in re.split(r"^rule ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = text.split(":")[0]
             wanted = "simulate" if name.startswith("simulate") else "analyse"
-            assert f'conda:\n        "../../envs/{wanted}.yaml"' in text, name
+            assert f'conda:\n        environment("{wanted}")' in text, name
 
 
 def test_version_is_the_same_wherever_it_is_repeated(repo: Path, project: dict[str, Any]) -> None:

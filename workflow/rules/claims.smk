@@ -25,7 +25,7 @@ rule check:
     benchmark:
         "results/benchmarks/check/{claim}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.claims[wildcards.claim], attempt).mem_mb,
@@ -59,7 +59,7 @@ rule claims:
     benchmark:
         "results/benchmarks/claims/claims.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     params:
         source=digest(Path(workflow.source_path("../scripts/claims.py"))),
     script:
@@ -74,6 +74,6 @@ rule verify:
     benchmark:
         "results/benchmarks/verify/verify.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     script:
         "../scripts/verify.py"

@@ -90,6 +90,12 @@ def caption_of(kind, name):
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
+def environment(name):
+    """The file of a conda environment. Snakemake takes braces in its path, also in our folder's name, for wildcards."""
+    file = workflow.current_basedir.join(f"../../envs/{name}.yaml").get_path_or_uri(secret_free=True)
+    return file.replace("{", "{{").replace("}", "}}")
+
+
 def one_of(names):
     """A wildcard constraint: one of these names (or nothing at all)."""
     return "|".join(names) or "(?!)"

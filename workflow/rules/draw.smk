@@ -30,7 +30,7 @@ rule draw:
     benchmark:
         "results/benchmarks/draw/{figure}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.figures[wildcards.figure], attempt).mem_mb,

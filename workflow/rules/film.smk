@@ -30,7 +30,7 @@ rule film:
     benchmark:
         "results/benchmarks/film/{film}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.films[wildcards.film], attempt).mem_mb,

@@ -18,7 +18,7 @@ rule measure:
     benchmark:
         "results/benchmarks/measure/{experiment}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_reading(cases_of([wildcards.experiment]), attempt).mem_mb,

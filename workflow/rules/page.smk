@@ -24,7 +24,7 @@ rule page:
     benchmark:
         "results/benchmarks/page/{page}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: reading(SETTINGS.pages[wildcards.page], attempt).mem_mb,

@@ -16,7 +16,7 @@ rule simulate:
     benchmark:
         "results/benchmarks/simulate/{experiment}/{case}.tsv"
     conda:
-        "../../envs/simulate.yaml"
+        environment("simulate")
     threads: lambda wildcards: needs.of_simulation(case_of(wildcards)).threads
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_simulation(case_of(wildcards), attempt).mem_mb,

@@ -17,7 +17,7 @@ rule simulate_batch:
     benchmark:
         "results/benchmarks/simulate_batch/{sweep}/{batch}.tsv"
     conda:
-        "../../envs/simulate.yaml"
+        environment("simulate")
     threads: lambda wildcards: needs.of_batch(batch_of(wildcards)).threads
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_batch(batch_of(wildcards), attempt).mem_mb,
@@ -40,7 +40,7 @@ rule measure_batch:
     benchmark:
         "results/benchmarks/measure_batch/{sweep}/{batch}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_reading(batch_of(wildcards), attempt).mem_mb,
@@ -66,7 +66,7 @@ rule gather_tables:
     benchmark:
         "results/benchmarks/gather_tables/{sweep}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_table(cases_of([wildcards.sweep]), attempt).mem_mb,
@@ -89,7 +89,7 @@ rule gather_stores:
     benchmark:
         "results/benchmarks/gather_stores/{sweep}.tsv"
     conda:
-        "../../envs/analyse.yaml"
+        environment("analyse")
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: needs.of_gathering(BATCHES[wildcards.sweep], attempt).mem_mb,
