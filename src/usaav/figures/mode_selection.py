@@ -109,7 +109,9 @@ def _draw_counts(axes: Axes, cases: list[StoredCase], look: Look, saturated: flo
 
 
 def _draw_prediction(axes: Axes, dim: int, look: Look, betas: list[float]) -> None:
-    between = np.geomspace(betas[0], betas[-1], 400)
+    # a single beta gets a short line
+    stretch = 1.0 if len(betas) > 1 else 1.2
+    between = np.geomspace(betas[0] / stretch, betas[-1] * stretch, 400)
     fastest = [fastest_mode(float(beta), dim) for beta in between]
     axes.plot(
         between,

@@ -144,11 +144,17 @@ def _dress_decay(axes: Axes, series: list[list[StoredCase]]) -> None:
     axes.set_xscale("log", base=4)
     axes.set_yscale("log")
     top = axes.get_ylim()[1]
-    axes.plot(sizes, top * np.sqrt(sizes[0] / sizes), color="black", linewidth=0.7)
-    middle = sizes[len(sizes) // 2]
-    axes.text(middle, 1.25 * top * np.sqrt(sizes[0] / middle), r"$\propto n^{-1/2}$", ha="left", va="bottom")
+    if len(sizes) > 1:
+        _draw_guide(axes, sizes, top)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
     axes.set_xlabel("number of tokens $n$", labelpad=1.0)
     axes.set_ylabel("$W_1$ to the law (rad)")
     axes.set_title("distance to the law")
+
+
+def _draw_guide(axes: Axes, sizes: NDArray[np.int64], top: float) -> None:
+    """A line that falls like n^(-1/2), above all points."""
+    axes.plot(sizes, top * np.sqrt(sizes[0] / sizes), color="black", linewidth=0.7)
+    middle = sizes[len(sizes) // 2]
+    axes.text(middle, 1.25 * top * np.sqrt(sizes[0] / middle), r"$\propto n^{-1/2}$", ha="left", va="bottom")

@@ -41,9 +41,11 @@ def variant_name(case: Case) -> str:
 def case_title(case: Case, *keys: str) -> str:
     """Kernel, variant, and the facts `keys` of the case (see :func:`usaav.figures.sources.name_of`)."""
     kernel = kernel_name(case.settings.kernel, case.settings.normalization)
-    variant = variant_name(case)
-    parts = [kernel]
-    if variant and variant.casefold() != kernel.casefold():
-        parts.append(variant)
-    facts = name_of(case, keys)
-    return ", ".join([*parts, *([facts] if facts else [])])
+    parts = [kernel, "" if names_kernel(case) else variant_name(case), name_of(case, keys)]
+    return ", ".join(part for part in parts if part)
+
+
+def names_kernel(case: Case) -> bool:
+    """Whether the variant is called like its kernel, so that it tells nothing more."""
+    kernel = case.settings.kernel.type
+    return variant_name(case).casefold() in {kernel.replace("_", " "), _KERNELS[kernel].casefold()}

@@ -19,7 +19,7 @@ from usaav.figures.sources import Sources, StoredCase, facts
 from usaav.figures.sphere import best_view, require_sphere
 from usaav.figures.states import MANY_PROMPTS, final_consensus, has_prompts, predicted_curve, predicted_places
 from usaav.figures.style import BLUE, around_circle, kinds, number
-from usaav.figures.titles import kernel_name, variant_name
+from usaav.figures.titles import kernel_name, names_kernel, variant_name
 from usaav.kernels import Toeplitz
 from usaav.metrics import dirac_distance
 from usaav.theory import toeplitz_maximiser, top_mode
@@ -107,11 +107,10 @@ def _run(stored: StoredCase, seed: int | None) -> dict[str, Any]:
 def _title(stored: StoredCase) -> str:
     """Kernel, variant, beta and n in plain letters."""
     settings = stored.case.settings
-    kernel, variant = kernel_name(settings.kernel, settings.normalization), _variant(stored)
     beta = facts(stored.case)["beta"]
-    parts = [kernel] + ([variant] if variant and variant.casefold() != kernel.casefold() else [])
+    parts = [kernel_name(settings.kernel, settings.normalization), _variant(stored)]
     parts += [f"β = {number(beta)}" if beta > 0.0 else "linear profile", f"n = {settings.n_tokens}"]
-    return ", ".join(parts)
+    return ", ".join(part for part in parts if part)
 
 
 def _variant(stored: StoredCase) -> str:
@@ -122,7 +121,7 @@ def _variant(stored: StoredCase) -> str:
         return f"{'ALiBi' if alibi else weight.profile} {'m' if alibi else 'l'} = {number(weight.scale)}"
     if isinstance(weight, ToeplitzFields) and len(weight.coefficients) == 1:
         return f"mode {next(iter(weight.coefficients))}"
-    return variant_name(stored.case)
+    return "" if names_kernel(stored.case) else variant_name(stored.case)
 
 
 def _marks(
