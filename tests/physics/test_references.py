@@ -56,6 +56,23 @@ def test_trajectory(name: str, backend: Any, rtol: float) -> None:
     assert run["time"].values.tolist() == data["times"]
 
 
+@pytest.mark.parametrize("name", ["usa", "usa_beta4_d2", "rope_d3", "generalized_rope", "prefix"])
+def test_trajectory_on_the_spectral_field(name: str) -> None:
+    data = read(name)
+    run = simulate(
+        kernel(data["kernel"]),
+        data["tokens"],
+        data["labels"],
+        data["times"],
+        field="spectral",
+        backend="numba",
+    )
+    assert run.attrs["field"] == "spectral"
+    tolerance = 100.0 * data["oracle_error_estimate"] + 1e-9
+    assert np.abs(run["tokens"].values[0] - np.array(data["expected_tokens"])).max() < tolerance
+    assert np.abs(run["energy"].values[0] / data["expected_energy"] - 1.0).max() < tolerance
+
+
 @pytest.mark.parametrize("backend", examples.BACKENDS)
 @pytest.mark.parametrize("entry", CLOSED_FORMS["two_cluster_time"], ids=str)
 def test_two_cluster_time(entry: dict[str, float], backend: Any) -> None:

@@ -152,6 +152,6 @@ def test_the_plain_engine_has_no_spectral_field() -> None:
 
 
 def test_systems() -> None:
-    assert isinstance(make_system("numba", "direct", USA, 3, 1e-9, 1), CompiledSystem)
-    assert isinstance(make_system("numpy", "direct", USA, 3, 1e-9, 1), ArraySystem)
-    assert isinstance(make_system("numba", "spectral", USA, 3, 1e-9, 1), SpectralSystem)
+    assert isinstance(make_system("numba", "direct", USA, (600, 3), 1e-9, 1), CompiledSystem)
+    assert isinstance(make_system("numpy", "direct", USA, (600, 3), 1e-9, 1), ArraySystem)
+    assert isinstance(make_system("numba", "spectral", USA, (600, 3), 1e-9, 1), SpectralSystem)

@@ -32,6 +32,17 @@ def test_velocity_and_energy(dim: int, beta: float) -> None:
     assert energy == pytest.approx(direct.energy(z, masses), rel=1e-11)
 
 
+@pytest.mark.parametrize("beta", [0.1, 1.0, 9.0, 100.0])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_relative_accuracy_for_many_tokens(dim: int, beta: float) -> None:
+    """At the tolerance that the default rtol asks for, relative to the largest velocity."""
+    n = 2000
+    z, masses = examples.tokens(n, dim, 2), np.full(n, 1.0 / n)
+    wanted = examples.system(examples.usa(beta), None).velocity(z, masses)
+    found = SpectralField(beta, dim, tolerance_for(1e-9)).velocity(z, masses)
+    assert np.abs(found - wanted).max() < 1e-10 * np.abs(wanted).max()
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 def test_poles_are_no_special_points(dim: int) -> None:
     z = np.concatenate([np.eye(dim), -np.eye(dim)])
@@ -153,8 +164,8 @@ def test_the_hand_over() -> None:
 def test_the_fastest_contraction_is_bounded() -> None:
     """What caps the steps while pairs are not looked at."""
     system = SpectralSystem(Interaction(kernel(examples.usa(9.0)), None, False), 3, 1e-9, 0, 1)
-    heavy = np.tile(examples.tokens(1, 3, 0), (500, 1))
-    seen = system.neighbours(heavy, np.full(500, 1 / 500), np.zeros((500, 3)), 1e-6, 1e-18)
+    heavy = np.tile(examples.tokens(1, 3, 0), (2500, 1))
+    seen = system.neighbours(heavy, np.full(2500, 1 / 2500), np.zeros((2500, 3)), 1e-6, 1e-18)
     assert seen.fastest == pytest.approx(1.0)
     assert seen.groups is not None
     assert not seen.groups.any()

@@ -71,13 +71,25 @@ def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int],
 
 
 def make_system(
-    backend: Backend, field: Field, interaction: Interaction, dim: int, rtol: float, threads: int
+    backend: Backend,
+    field: Field,
+    interaction: Interaction,
+    shape: tuple[int, int],
+    rtol: float,
+    threads: int,
 ) -> System:
-    """The right-hand side on a backend and field that :func:`choose` and :func:`choose_field` returned."""
+    """The right-hand side on a backend and field that :func:`choose` and :func:`choose_field` returned.
+
+    The spectral field hands over to the direct one below the crossover; where it was asked for although there
+    are fewer tokens to begin with, below a quarter of those.
+    """
     if field == "spectral":
         from usaav.flow.spectral_system import SpectralSystem, crossover
 
-        return SpectralSystem(interaction, dim, rtol, crossover(interaction.beta, dim, rtol), threads)
+        n_tokens, dim = shape
+        faster = crossover(interaction.beta, dim, rtol)
+        handover = faster if n_tokens >= faster else max(2, n_tokens // 4)
+        return SpectralSystem(interaction, dim, rtol, handover, threads)
     return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
 
 

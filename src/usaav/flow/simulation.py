@@ -204,7 +204,7 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
         plan.backend,
         plan.field,
         _interaction(plan.kernel, labels, plan.softmax),
-        tokens.shape[1],
+        tokens.shape,
         plan.options.rtol,
         plan.threads,
     )

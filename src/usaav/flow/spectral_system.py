@@ -23,6 +23,8 @@ Index = NDArray[np.int64]
 _DIRECT, _CIRCLE, _SPHERE = 0.65, 0.5, 0.8
 # below this the array step costs more than any field
 _FEWEST = 512
+# up to so many tokens all pairs are looked at, and merges are recorded one by one
+_MOST_IN_PAIRS = 2048
 # tokens at which the local mass, which bounds contraction rates, is sampled
 _SAMPLE = 64
 
@@ -96,6 +98,10 @@ class SpectralSystem(BaseSystem):
         """See :class:`usaav.flow.systems.System`; by cells instead of pairs while there are many."""
         if not self.spectral:
             return self._direct.neighbours(tokens, masses, velocity, near, report)
+        if len(tokens) <= _MOST_IN_PAIRS:
+            seen = self._direct.neighbours(tokens, masses, velocity, near, report)
+            # far pairs are not what this field is for: its rates stay in units of exp(beta)
+            return seen._replace(unit_shift=self.shift)
         none = np.empty(0)
         return Neighbours(
             pairs=np.empty((0, 2), dtype=np.int64),
