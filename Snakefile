@@ -23,14 +23,6 @@ include: "workflow/rules/claims.smk"
 report: "workflow/report/workflow.rst"
 
 
-localrules:
-    all,
-    simulations,
-    metrics,
-    figures,
-    films,
-
-
 rule simulations:
     input:
         [simulations_of([name]) for name in PLAIN],

@@ -46,7 +46,7 @@ def follow(page: Path, code: Path, folder: Path) -> list[str]:
 def test_what_the_page_adds_works(name: str, tmp_path) -> None:
     code, folder = tmp_path / "code", tmp_path / "run"
     folder.mkdir()
-    for part in ("src", "workflow", "profiles"):
+    for part in ("src", "workflow", "profiles", "envs"):
         shutil.copytree(REPO / part, code / part)
     shutil.copy(REPO / "Snakefile", code)
     (command,) = follow(REPO / "docs" / "how_to" / name, code, folder)

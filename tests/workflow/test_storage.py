@@ -81,7 +81,7 @@ def test_compiled_code_is_kept_where_neither_source_nor_home_can_be_written(
     assert done.stdout == "True\n", done.stderr
     assert not list(home.iterdir())
     # in a folder that the next job finds
-    assert list(temporary.glob(f"usaav-numba-{os.getuid()}/*/compiled.neighbours*.nbi"))
+    assert list(temporary.glob(f"usaav-numba-{os.getuid()}/**/compiled.neighbours*.nbi"))
 
 
 def test_a_file_that_is_locked_can_be_read_and_written(finished, tmp_path: Path) -> None:

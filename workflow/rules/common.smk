@@ -119,3 +119,11 @@ wildcard_constraints:
     film=one_of(SETTINGS.films),
     page=one_of(SETTINGS.pages),
     claim=one_of(SETTINGS.claims),
+
+
+localrules:
+    all,
+    simulations,
+    metrics,
+    figures,
+    films,
