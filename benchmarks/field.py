@@ -77,7 +77,9 @@ def main() -> None:
     """Measure, print a table, and keep the numbers."""
     quick = "--quick" in sys.argv
     sample = -20.0 * np.random.default_rng(1).random(1024)
-    per_exponential = 1e9 * best_of(lambda: exponentials(sample, np.empty_like(sample))) / len(sample)
+    # on a shared machine one short measurement may meet a busy moment; the limit is the best that was seen
+    seconds = best_of(lambda: exponentials(sample, np.empty_like(sample)), repeats=40)
+    per_exponential = 1e9 * seconds / len(sample)
     sys.stdout.write(f"one exponential: {per_exponential:.3f} ns\n")
     rows: list[dict[str, Any]] = []
     for n in (256, 1024) if quick else (100, 256, 1024, 4096, 16384):

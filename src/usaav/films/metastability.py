@@ -100,8 +100,13 @@ def _cluster_steps(sources: Sources, stored: StoredCase, seed: int | None) -> tu
     merges = merges[merges["seed"] == stored.case.seeds[stored.run(seed)]]
     if merges.empty:
         raise DataError(f"{stored.where}: nothing has merged in this run; let it run on")
-    first = float(merges["time"].iloc[0])
-    when = np.array([first / 1e3, *merges["time"], 1e3 * float(merges["time"].iloc[-1])])
+    times = np.asarray(merges["time"], dtype=np.float64)
+    # tokens that start as one have merged at 0, which a logarithmic axis can't show
+    first = float(times[times > 0.0].min(initial=np.inf))
+    if not np.isfinite(first):
+        raise DataError(f"{stored.where}: nothing has merged after the start of this run; let it run on")
+    times = np.maximum(times, first)
+    when = np.array([first / 1e3, *times, 1e3 * float(times[-1])])
     left = np.asarray(merges["clusters_left"], dtype=np.float64)
     return when, np.array([stored.case.settings.n_tokens, *left, left[-1]])
 
