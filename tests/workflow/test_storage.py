@@ -28,7 +28,10 @@ def read_only(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", str(code), str(home), *command],
-        env={**os.environ, "HOME": str(home), **environment},
+        # this process has set numba's variables for itself, if a test before has imported the engine
+        env={k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+        | {"HOME": str(home)}
+        | environment,
         capture_output=True,
         text=True,
         timeout=280,
