@@ -220,3 +220,16 @@ def test_compiling_changes_only_the_order_of_sums(kind: int, interpreted: Any) -
 def test_exp2_interpreted(interpreted: Any) -> None:
     for x in (-1200.0, -999.7, -0.3, 0.0, 0.5, 77.1, 1019.0):
         assert compiled.exp2(x) == pytest.approx(interpreted["exp2"](x), rel=3e-16)
+
+
+def test_self_terms_stay_nothing_at_any_shift() -> None:
+    """The exponential of a token with itself is ``2^shift``, which may be infinity, or any bits beyond it."""
+    slope = -0.5 * 700.0 * LOG2_E
+    for shift in np.arange(1000.0, 2018.0, 0.25):
+        square = -shift / slope  # of the pair's distance: its rate is one
+        angle = 2.0 * np.arcsin(0.5 * np.sqrt(square))
+        z = np.array([[1.0, 0.0, 0.0], [np.cos(angle), np.sin(angle), 0.0]])
+        velocity = compiled.velocity(
+            z, np.array([0.25, 0.75]), np.zeros((1, 1)), compiled.EXPONENTIAL, slope, shift
+        )
+        assert velocity[0, 1] == pytest.approx(0.75 * np.sin(angle), rel=1e-11)  # 1e-13 of the exponents

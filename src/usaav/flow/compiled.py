@@ -81,7 +81,8 @@ def exp2(x: float) -> float:
 def _block_sum(z, n, start, weight, slope, shift, out):  # type: ignore[no-untyped-def]
     """Sums within one block of three-component tokens, both orders of each pair.
 
-    The self term is exactly zero.
+    The self term is exactly zero, if kept from overflowing: a shift beyond 1020 leaves so few tokens that all
+    are in one block.
     """
     x, y, q = (
         z[start : start + BLOCK],
@@ -94,7 +95,7 @@ def _block_sum(z, n, start, weight, slope, shift, out):  # type: ignore[no-untyp
         fx = fy = fq = 0.0
         for j in range(BLOCK):
             dx, dy, dq = x[j] - xi, y[j] - yi, q[j] - qi
-            p = w[j] * exp2(shift + slope * (dx * dx + dy * dy + dq * dq))
+            p = w[j] * exp2(min(shift + slope * (dx * dx + dy * dy + dq * dq), 1000.0))
             fx += p * dx
             fy += p * dy
             fq += p * dq
