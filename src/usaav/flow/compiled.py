@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 #: flags of the `kind` argument
 EXPONENTIAL, WEIGHTED, SOFTMAX = 1, 2, 4
-BLOCK = 32
+BLOCK = 16
 _TILE = 512
 # 1.5 * 2^52: adding it rounds to an integer, whose bits are then the low bits of the sum
 _SPLIT = 6755399441055744.0
