@@ -18,6 +18,7 @@ include: "workflow/rules/draw.smk"
 include: "workflow/rules/film.smk"
 include: "workflow/rules/page.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/outdated.smk"
 
 
 report: "workflow/report/workflow.rst"

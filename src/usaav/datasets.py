@@ -7,14 +7,16 @@ a final name is whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from usaav.errors import DataError
+from usaav.config.cases import Case
+from usaav.errors import ConfigError, DataError
 from usaav.flow.variables import CONVENTIONS, COORDINATES, VARIABLES
 
 #: raised when the meaning of a variable changes; older files are refused
@@ -49,7 +51,9 @@ def save(dataset: xr.Dataset, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def open_(path: Path, *, experiment: str | None = None, case: str | None = None) -> xr.Dataset:
+def open_(
+    path: Path, *, experiment: str | None = None, case: str | None = None, in_place: bool = False
+) -> xr.Dataset:
     """Read a file that :func:`save` wrote, whole, into memory.
 
     Parameters
@@ -58,6 +62,8 @@ def open_(path: Path, *, experiment: str | None = None, case: str | None = None)
         The file.
     experiment, case
         If given, the names that its attributes must carry.
+    in_place
+        The file must hold the case that its place says, ``<experiment>/<case>.nc``.
 
     Raises
     ------
@@ -65,26 +71,73 @@ def open_(path: Path, *, experiment: str | None = None, case: str | None = None)
         Missing, damaged, of another format or version, or of another experiment or case; the message names
         the file.
     """
+    with _opened(path) as stored:
+        _check_names(stored, path, experiment, case)
+        if in_place:
+            _check_names(stored, path, path.absolute().parent.name, path.stem)
+        _check_shape(stored, path)
+        dataset = stored.load()
+    for name in _REQUIRED:
+        if not bool(np.isfinite(dataset[name]).all()):
+            raise DataError(f"{path}: variable {name} is not finite; {_HOW_TO_MEND}")
+    return dataset
+
+
+def case_of(path: Path) -> Case:
+    """The case that a file in its place holds, without reading the data.
+
+    Raises
+    ------
+    DataError
+        As :func:`open_`, or the settings in the file are not those of this version.
+    """
+    with _opened(path) as stored:
+        _check_names(stored, path, path.absolute().parent.name, path.stem)
+        text = str(stored.attrs.get("settings", ""))
+    try:
+        return Case.from_json(text)
+    except ConfigError as error:
+        raise DataError(f"{path}: settings of another version ({error}); {_HOW_TO_MEND}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[xr.Dataset]:
     if not path.is_file():
         raise DataError(f"{path}: no such file; make it with snakemake --cores all {path}")
     try:
         with xr.open_dataset(path, engine="netcdf4") as stored:
-            dataset = stored.load()
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
+            found = stored.attrs.get("format")
+            if found != FORMAT:
+                raise DataError(f"{path}: format {found!r}, expected {FORMAT!r}; {_HOW_TO_MEND}")
+            yield stored
+    except PermissionError as error:
+        raise DataError(f"{path}: may not be read ({error.strerror}); check its permissions") from error
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: not a whole netCDF file ({error}); {_HOW_TO_MEND}") from error
-    found = dataset.attrs.get("format")
-    if found != FORMAT:
-        raise DataError(f"{path}: format {found!r}, expected {FORMAT!r}; {_HOW_TO_MEND}")
-    missing = [name for name in _REQUIRED if name not in dataset]
-    if missing:
-        raise DataError(f"{path}: variables {', '.join(missing)} are missing; {_HOW_TO_MEND}")
+
+
+def _check_names(dataset: xr.Dataset, path: Path, experiment: str | None, case: str | None) -> None:
     for attribute, wanted in (("experiment", experiment), ("case", case)):
         if wanted is not None and dataset.attrs.get(attribute) != wanted:
             raise DataError(
                 f"{path}: holds {attribute} {dataset.attrs.get(attribute)!r}, "
                 f"expected {wanted!r}; {_HOW_TO_MEND}"
             )
-    return dataset
+
+
+def _check_shape(dataset: xr.Dataset, path: Path) -> None:
+    missing = [name for name in _REQUIRED if name not in dataset]
+    if missing:
+        raise DataError(f"{path}: variables {', '.join(missing)} are missing; {_HOW_TO_MEND}")
+    for name in _REQUIRED:
+        found, wanted = dataset[name], VARIABLES[name][0]
+        dims = {"time" if dim == "snapshot" else str(dim) for dim in found.dims}
+        if dims != set(wanted) or found.dtype.kind not in "fiu":
+            along = ", ".join(map(str, found.dims)) or "nothing"
+            raise DataError(
+                f"{path}: variable {name} has values of type {found.dtype} along {along}, "
+                f"expected numbers along {', '.join(wanted)}; {_HOW_TO_MEND}"
+            )
 
 
 def _check_contents(dataset: xr.Dataset, path: Path) -> None:
@@ -118,4 +171,4 @@ def _check_same(written: xr.Dataset, meant: xr.Dataset, path: Path) -> None:
             )
 
 
-__all__ = ["CONVENTIONS", "COORDINATES", "FORMAT", "VARIABLES", "open_", "save"]
+__all__ = ["CONVENTIONS", "COORDINATES", "FORMAT", "VARIABLES", "case_of", "open_", "save"]

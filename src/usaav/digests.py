@@ -33,6 +33,7 @@ BOUNDARY = frozenset(
         "usaav.figures.names",
         "usaav.films.names",
         "usaav.joblog",
+        "usaav.outdated",
     }
 )
 

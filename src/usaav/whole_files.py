@@ -27,7 +27,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(target)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # the netCDF library raises both
         raise DataError(f"{target}: can't write ({error}); check free space and permissions") from error
     finally:
         with suppress(OSError):

@@ -464,12 +464,20 @@ def test_values_at_a_time(made):
 
 def test_evidence_that_is_missing_is_named(made, tmp_path):
     paths, tables, events = made.files("baseline")
-    with pytest.raises(DataError, match="none of the tables has rows"):
+    with pytest.raises(DataError, match=r"0 rows of case .*expected 18 \(seeds x times\)"):
         read(paths, made.files("rope")[1], events)
-    with pytest.raises(DataError, match="can't read the table"):
+    with pytest.raises(DataError, match="no such table"):
         read(paths, [tmp_path / "no.csv"], events)
     (tmp_path / "empty.csv").write_text("")
-    assert read(paths, tables, [tmp_path / "empty.csv"])[0].events.empty
+    with pytest.raises(DataError, match=r"empty\.csv: it is empty"):
+        read(paths, tables, [tmp_path / "empty.csv"])
+
+
+def test_an_experiment_without_a_merge_has_a_table_of_merges_without_rows(made, tmp_path):
+    paths, tables, events = made.files("baseline")
+    header = Path(events[0]).read_text().splitlines()[0]
+    (tmp_path / "header.csv").write_text(f"{header}\n")
+    assert read(paths, tables, [tmp_path / "header.csv"])[0].events.empty
 
 
 # ------------------------------------------------------------------ table and page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from usaav.datasets import FORMAT
 from usaav.errors import DataError
 from usaav.figures import Sources
 
@@ -44,9 +45,9 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path):
     sources = Sources.of_files(["a"], [tmp_path / "missing.nc"], [tmp_path / "a.csv"], [tmp_path / "e.csv"])
     assert list(sources.tables) == ["a"]
     assert len(sources.events) == 1
-    with pytest.raises(DataError, match=r"missing\.nc: not a netCDF file that can be read"):
+    with pytest.raises(DataError, match=r"missing\.nc: no such file"):
         len(sources.stored)
-    with pytest.raises(DataError, match=r"a\.csv: can't read the table"):
+    with pytest.raises(DataError, match=r"a\.csv: no such table"):
         sources.tables["a"]
     with pytest.raises(DataError, match="no table of experiment 'b' given, only of a"):
         sources.tables["b"]
@@ -62,10 +63,11 @@ def test_a_dataset_without_fitting_settings_is_refused(tmp_path):
 
     path = tmp_path / "bare.nc"
     xr.Dataset({"x": ("x", [1.0])}).to_netcdf(path)
-    with pytest.raises(DataError, match="no attribute `settings`"):
+    with pytest.raises(DataError, match="format None, expected 'usaav-1'"):
         list(Sources.of_files(["a"], [path]).stored)
     old = tmp_path / "old.nc"
-    xr.Dataset({"x": ("x", [1.0])}, attrs={"settings": "{}"}).to_netcdf(old)
+    names = {"format": FORMAT, "experiment": tmp_path.name, "case": "old"}
+    xr.Dataset({"x": ("x", [1.0])}, attrs={**names, "settings": "{}"}).to_netcdf(old)
     with pytest.raises(DataError, match=r"old\.nc: settings of another version"):
         list(Sources.of_files(["a"], [old]).stored)
 

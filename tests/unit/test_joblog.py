@@ -82,3 +82,22 @@ def test_removes_what_a_killed_job_left_of_its_own_outputs_only(tmp_path: Path) 
     assert not ours.exists()
     assert others.exists()
     assert (tmp_path / "n[8].nc").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_log_that_cannot_be_written_is_told_once_and_stops_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with job_log("/dev/full"):
+        logging.getLogger("usaav").warning("one")
+        print("two")
+    assert capsys.readouterr().err == "/dev/full: the log ends here (No space left on device)\n"
+    with pytest.raises(SystemExit), job_log("/dev/full"):
+        raise DataError("x.nc: can't write")
+    assert capsys.readouterr().err.splitlines()[-1] == "x.nc: can't write"
+
+
+def test_a_log_that_cannot_be_opened_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with job_log(tmp_path):
+        print("into nothing")
+    assert f"{tmp_path}: no log can be written" in capsys.readouterr().err

@@ -263,7 +263,7 @@ def test_softmax_has_no_prediction():
 
 
 def test_written_tables_are_the_same_each_time(tmp_path, stored):
-    path = tmp_path / "a.nc"
+    path = tmp_path / "trial" / "n12.nc"
     datasets.save(stored, path)
     for folder in ("one", "two"):
         made = tmp_path / folder
@@ -281,9 +281,8 @@ def test_written_tables_are_the_same_each_time(tmp_path, stored):
 
 
 def test_tables_that_cannot_be_written_say_so(tmp_path, stored):
-    datasets.save(stored, tmp_path / "a.nc")
+    path = tmp_path / "trial" / "n12.nc"
+    datasets.save(stored, path)
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="can't write"):
-        write_tables(
-            [tmp_path / "a.nc"], 0.1, tmp_path / "file" / "t.csv", tmp_path / "e.csv", tmp_path / "c.csv"
-        )
+        write_tables([path], 0.1, tmp_path / "file" / "t.csv", tmp_path / "e.csv", tmp_path / "c.csv")

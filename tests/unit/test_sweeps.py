@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from usaav import tables
 from usaav.config import from_mapping
 from usaav.errors import ConfigError, DataError
 from usaav.flow.case import run_case
@@ -110,7 +111,7 @@ def test_tables_of_batches_lie_below_one_another(batches: list[Path], tmp_path: 
         parts.append(tmp_path / f"{path.stem}.parquet")
         measure_batch(path, 0.1, parts[-1])
     gathering.gather_tables(parts, 0.1, tmp_path / "all.parquet", tmp_path / "columns.csv")
-    table = gathering._table(tmp_path / "all.parquet")
+    table = tables.read(tmp_path / "all.parquet")
     assert len(table) == 24 * 2 * 5
     assert table["variant"].nunique() == 3
     described = (tmp_path / "columns.csv").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from usaav import datasets
+from usaav import datasets, tables
 from usaav.config.cases import Case
 from usaav.errors import DataError
 from usaav.kernels import Kernel, kernel
@@ -112,23 +112,22 @@ class Evidence:
 
 
 def read(
-    paths: Iterable[str | Path], tables: Iterable[str | Path], events: Iterable[str | Path]
+    paths: Iterable[str | Path], time_tables: Iterable[str | Path], event_tables: Iterable[str | Path]
 ) -> list[Evidence]:
-    """The cases in the data files `paths`, in their order, with their rows of `tables` and `events`.
+    """The cases in the data files `paths`, in their order, with their rows of the tables.
 
     Raises
     ------
     DataError
         A file can't be used, or a table lacks a case.
     """
-    rows = _concatenated(tables)
-    merges = _concatenated(events)
+    rows = _concatenated(time_tables)
+    merges = _concatenated(event_tables)
     found = []
     for path in map(Path, paths):
-        case = Case.from_json(datasets.open_(path).attrs["settings"])
+        case = datasets.case_of(path)
         mine = _rows_of(rows, case)
-        if mine.empty:
-            raise DataError(f"{path}: none of the tables has rows of case {case.name}; run snakemake again")
+        tables.require_all_rows(mine, case, f"table of experiment {case.experiment}")
         found.append(Evidence(case, path, mine, _rows_of(merges, case)))
     return found
 
@@ -159,15 +158,8 @@ def _listed(wanted: Any) -> Sequence[Any]:
 
 
 def _concatenated(paths: Iterable[str | Path]) -> pd.DataFrame:
-    frames = []
-    for path in paths:
-        try:
-            frames.append(pd.read_csv(path))
-        except pd.errors.EmptyDataError:
-            # an experiment without a single merge has an empty table of merges
-            continue
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: can't read the table ({error}); delete it and run again") from error
+    # an experiment without a single merge has a table of merges without rows
+    frames = [frame for frame in map(tables.read, paths) if len(frame)]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 

@@ -21,6 +21,7 @@ from usaav.whole_files import write_text
 
 Row = Mapping[str, str]
 _LOG = logging.getLogger(__name__)
+_HOW_TO_MEND = "delete it and run the same snakemake command again"
 
 
 def write_verdict(
@@ -96,7 +97,7 @@ def collect_verdicts(verdicts: Iterable[str | Path], csv_path: str | Path, html_
     DataError
         A file can't be read or written.
     """
-    rows = [row for path in verdicts for row in _read(path)]
+    rows = [row for path in verdicts for row in _verdict(path)]
     write_text(csv_path, _csv(rows))
     write_text(html_path, page(rows))
     failing = _failing(rows)
@@ -150,13 +151,25 @@ def _field(value: object) -> str:
     return "" if isinstance(value, float) and math.isnan(value) else str(value)
 
 
+def _verdict(path: str | Path) -> list[dict[str, str]]:
+    rows = _read(path)
+    if not rows:
+        raise DataError(f"{path}: no verdict on the claim; {_HOW_TO_MEND}")
+    return rows
+
+
 def _read(path: str | Path) -> list[dict[str, str]]:
     try:
-        with Path(path).open(encoding="utf-8", newline="") as stream:
-            table = csv.DictReader(stream)
-            rows = list(table)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: can't read the table of claims ({error}); run snakemake again") from error
+        text = Path(path).read_bytes().decode("utf-8")
+        table = csv.DictReader(io.StringIO(text, newline=""))
+        rows = list(table)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: can't read the table of claims ({error}); {_HOW_TO_MEND}") from error
     if tuple(table.fieldnames or ()) != COLUMNS:
-        raise DataError(f"{path}: its columns are not those of a table of claims; delete it and run again")
+        raise DataError(f"{path}: its columns are not those of a table of claims; {_HOW_TO_MEND}")
+    if not text.endswith("\n") or any(None in row or None in row.values() for row in rows):
+        raise DataError(f"{path}: the table of claims is cut off or has a row too short; {_HOW_TO_MEND}")
+    wrong = [row["holds"] for row in rows if row["holds"] not in ("True", "False")]
+    if wrong:
+        raise DataError(f"{path}: expected True or False under `holds`, not {wrong[0]!r}; {_HOW_TO_MEND}")
     return rows

@@ -14,8 +14,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from usaav import datasets as _datasets
+from usaav import tables as _tables
 from usaav.config.cases import Case
-from usaav.errors import ConfigError, DataError
+from usaav.errors import DataError
 from usaav.figures.style import number
 from usaav.kernels import Kernel, kernel
 
@@ -245,10 +246,12 @@ class Sources:
         Raises
         ------
         DataError
-            One of `columns` (``case``, ``seed`` and ``time`` come by themselves), or every row, is missing.
+            One of `columns` (``case``, ``seed`` and ``time`` come by themselves), or a row, is missing.
         """
         table = self.tables[stored.case.experiment]
-        return _rows_of(table, stored, ("seed", "time", *columns), "table")
+        rows = _rows_of(table, stored, ("seed", "time", *columns), "table")
+        _tables.require_all_rows(rows, stored.case, f"table of experiment {stored.case.experiment}")
+        return rows
 
     def merges(self, stored: StoredCase, columns: Sequence[str] = ()) -> pd.DataFrame:
         """The merges of one case, one row per seed and merge, in the order of seeds and times.
@@ -275,7 +278,7 @@ class _Stored(Mapping[str, Sequence[StoredCase]]):
     def _cases(self) -> OnDemand[list[StoredCase]]:
         found: dict[str, list[StoredCase]] = {name: [] for name in self._experiments}
         for path in self._paths:
-            case = _case_of(path)
+            case = _datasets.case_of(path)
             found.setdefault(case.experiment, []).append(StoredCase(case, _reader(path)))
         return OnDemand({name: partial(list, cases) for name, cases in found.items() if cases}, "datasets")
 
@@ -306,26 +309,8 @@ def name_of(case: Case, keys: Sequence[str]) -> str:
     return ", ".join(SYMBOLS[key].format(number(shown[key])) for key in kept)
 
 
-def _case_of(path: Path) -> Case:
-    try:
-        with xr.open_dataset(path, engine="netcdf4") as header:
-            text = header.attrs.get("settings")
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path}: not a netCDF file that can be read ({error}); delete it and run snakemake again"
-        ) from error
-    if text is None:
-        raise DataError(f"{path}: no attribute `settings`; delete the file and run snakemake again")
-    try:
-        return Case.from_json(str(text))
-    except ConfigError as error:
-        raise DataError(
-            f"{path}: settings of another version ({error}); delete the file and run snakemake again"
-        ) from error
-
-
 def _reader(path: Path) -> Callable[[], xr.Dataset]:
-    return lambda: _datasets.open_(path)
+    return lambda: _datasets.open_(path, in_place=True)
 
 
 def _readers(
@@ -333,21 +318,7 @@ def _readers(
 ) -> dict[str, Callable[[], pd.DataFrame]]:
     if paths and len(paths) != len(experiments):
         raise DataError(f"{len(paths)} tables for {len(experiments)} experiments: give one of each, in order")
-    return {name: _table_reader(Path(path)) for name, path in zip(experiments, paths, strict=False)}
-
-
-def _table_reader(path: Path) -> Callable[[], pd.DataFrame]:
-    def read() -> pd.DataFrame:
-        try:
-            if path.suffix == ".parquet":
-                return pd.read_parquet(path, engine="pyarrow")
-            return pd.read_csv(path, comment="#")
-        except (OSError, ValueError) as error:
-            raise DataError(
-                f"{path}: can't read the table ({error}); delete it and run snakemake again"
-            ) from error
-
-    return read
+    return {name: partial(_tables.read, path, name) for name, path in zip(experiments, paths, strict=False)}
 
 
 def _matches(present: Mapping[str, Any], select: Mapping[str, Any] | None) -> bool:

@@ -43,7 +43,7 @@ def write_tables(
     Parameters
     ----------
     datasets
-        Files of :func:`usaav.datasets.save`; rows keep their order.
+        Files ``<experiment>/<case>.nc`` of :func:`usaav.datasets.save`; rows keep their order.
     cluster_angle
         Radians, see :func:`usaav.metrics.cluster_count`.
     table, events, columns
@@ -55,7 +55,7 @@ def write_tables(
     DataError
         A data file can't be used, or a table can't be written.
     """
-    loaded = [open_(Path(path)) for path in datasets]
+    loaded = [open_(Path(path), in_place=True) for path in datasets]
     times, merges = time_table(loaded, cluster_angle), event_table(loaded)
     _write(times, table)
     _write(merges, events)

@@ -9,7 +9,7 @@ from pathlib import Path
 import netCDF4
 
 from usaav.config.cases import Case
-from usaav.errors import UsaavError
+from usaav.errors import DataError, UsaavError
 from usaav.flow.case import run_case
 from usaav.flow.simulation import Progress
 from usaav.metrics.tables import time_table
@@ -77,9 +77,18 @@ def measure_batch(batch: Path | str, cluster_angle: float, table: Path | str) ->
         for stack in stacks.read(Path(batch))
         for dataset in stacks.cases(stack)
     }
-    with netCDF4.Dataset(batch) as file:
-        # in the file cases lie by shape
-        order = json.loads(file.cases)
-    rows = time_table([found[case] for case in order], cluster_angle)
+    rows = time_table([found[case] for case in _order(Path(batch), set(found))], cluster_angle)
     with replacing(table) as temporary:
         rows.to_parquet(temporary, engine="pyarrow", index=False)
+
+
+def _order(batch: Path, present: set[str]) -> list[str]:
+    """The names of the cases in the order of the batch; in the file they lie by shape."""
+    with netCDF4.Dataset(batch) as file:
+        names = json.loads(getattr(file, "cases", "[]"))
+    if set(names) != present:
+        raise DataError(
+            f"{batch}: holds {len(present)} cases, but lists {len(names)}; delete the file and run the same "
+            "snakemake command again"
+        )
+    return list(names)

@@ -11,7 +11,7 @@ import netCDF4
 import numpy as np
 import pandas as pd
 
-from usaav.errors import DataError
+from usaav import tables
 from usaav.metrics.columns import describe
 from usaav.sweeps import stacks
 from usaav.whole_files import replacing, write_text
@@ -40,20 +40,11 @@ def gather_tables(
     DataError
         A table can't be read or written.
     """
-    frames = [_table(Path(path)) for path in batches]
+    frames = [tables.read(path) for path in batches]
     rows = pd.concat(frames, ignore_index=True)
     with replacing(table) as temporary:
         rows.to_parquet(temporary, engine="pyarrow", index=False)
     write_text(columns, describe([("time", rows)], cluster_angle).to_csv(index=False, lineterminator="\n"))
-
-
-def _table(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path, engine="pyarrow")
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path}: can't read the table ({error}); delete it and run snakemake again"
-        ) from error
 
 
 def gather_stores(batches: Sequence[Path | str], store: Path | str) -> None:

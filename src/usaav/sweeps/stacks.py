@@ -30,6 +30,9 @@ __all__ = ["Stack", "append", "cases", "groups", "read", "stacked"]
 _OWN = ("case", "merge")
 #: cases that are compressed together, so that reading one of them does not read all
 _CHUNK = 32
+#: dimensions, variables and attributes without which a group can't be read
+_PARTS = {"attributes", "case", "component", "energy", "run", "seed", "signature", "time", "token", "tokens"}
+_HOW_TO_MEND = "delete the file and run the same snakemake command again"
 
 
 @dataclass(frozen=True)
@@ -191,14 +194,22 @@ def groups(path: Path) -> list[str]:
     DataError
         It can't be read, or has no groups of this format.
     """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; make it with snakemake --cores all {path}")
     try:
         with netCDF4.Dataset(path) as file:
             found = list(file.groups)
             formats = {getattr(group, "format", None) for group in file.groups.values()}
-    except OSError as error:
+            lacking = [name for name in found if not _parts(file[name]) >= _PARTS]
+    except (OSError, RuntimeError) as error:
         raise _unreadable(path, error) from error
     if formats != {FORMAT}:
-        raise DataError(f"{path}: no cases of format {FORMAT!r}; delete the file and run snakemake again")
+        raise DataError(f"{path}: no cases of format {FORMAT!r}; {_HOW_TO_MEND}")
+    if lacking:
+        raise DataError(
+            f"{path}: group {lacking[0]} lacks a part that every group has ({', '.join(sorted(_PARTS))}); "
+            f"{_HOW_TO_MEND}"
+        )
     return found
 
 
@@ -230,14 +241,16 @@ def read(path: Path) -> Iterator[Stack]:
             raise _unreadable(path, error) from error
 
 
+def _parts(group: netCDF4.Group) -> set[str]:
+    return {*group.dimensions, *group.variables, *group.ncattrs()}
+
+
 def _attributes(variable: netCDF4.Variable[Any]) -> dict[str, Any]:
     return {name: variable.getncattr(name) for name in variable.ncattrs() if name != "_FillValue"}
 
 
 def _unreadable(path: Path, error: Exception) -> DataError:
-    return DataError(
-        f"{path}: not a whole netCDF file ({error}); delete it and run the same snakemake command again"
-    )
+    return DataError(f"{path}: not a whole netCDF file ({error}); {_HOW_TO_MEND}")
 
 
 def cases(stack: Stack) -> Iterator[xr.Dataset]:
