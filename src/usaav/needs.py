@@ -14,6 +14,7 @@ from usaav.config.cases import Case
 
 __all__ = [
     "Needs",
+    "held_gb",
     "of_batch",
     "of_gathering",
     "of_reading",
@@ -66,11 +67,9 @@ def of_simulation(case: Case, attempt: int = 1) -> Needs:
     settings = case.settings
     seconds = work(case)
     threads = min(MAX_THREADS, len(case.seeds), 1 + int(seconds // SECONDS_PER_THREAD))
-    # a weight that depends on labels is a matrix of all pairs
-    matrix_mb = 0 if settings.kernel.weight.type == "constant" else 8e-6 * settings.n_tokens**2 * 2 * threads
     return Needs(
         threads=threads,
-        mem_mb=math.ceil((BASE_MB + 3 * stored_mb([case]) + matrix_mb) * attempt),
+        mem_mb=math.ceil((BASE_MB + 3 * stored_mb([case]) + 2 * threads * _matrix_mb(case)) * attempt),
         runtime=math.ceil((BASE_MINUTES + 3 * seconds / threads / 60) * attempt),
         gpu=1 if settings.backend == "cupy" else 0,
     )
@@ -123,6 +122,17 @@ def of_reading(cases: Iterable[Case], attempt: int = 1) -> Needs:
         mem_mb=math.ceil((BASE_MB + 3 * size_mb) * attempt),
         runtime=math.ceil((BASE_MINUTES + size_mb / 100) * attempt),
     )
+
+
+def held_gb(case: Case) -> float:
+    """Gigabytes that `case` can't do without: its data and, for weights of labels, a matrix of all pairs."""
+    return (stored_mb([case]) + _matrix_mb(case)) / 1000
+
+
+def _matrix_mb(case: Case) -> float:
+    """Megabytes of the matrix of all pairs, which only weights that depend on labels have."""
+    constant = case.settings.kernel.weight.type == "constant"
+    return 0.0 if constant else 8e-6 * case.settings.n_tokens**2
 
 
 def _interactions(case: Case) -> float:

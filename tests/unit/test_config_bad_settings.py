@@ -147,7 +147,11 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({".snapshots": "every"}, ("experiments.main.snapshots = 'every'", "all")),
     ({"claims.one.tolerance": 0}, ("claims.one.tolerance = 0", "0")),
     ({"memory_limit": 0}, ("memory_limit = 0", "0")),
-    ({".n_tokens": 4_000_000, ".seeds": 1000}, ("experiments.main.n_tokens", "memory_limit")),
+    ({"time_limit": math.nan}, ("time_limit = nan", "finite")),
+    ({".n_tokens": 4_000_000, ".seeds": 1000}, ("experiments.main.n_tokens", "raise memory_limit")),
+    ({".n_tokens": 4_000_000, ".field": "direct"}, ("experiments.main.n_tokens", "raise time_limit")),
+    ({".n_tokens": 200_000, ".kernel": BIAS}, ("experiments.main.n_tokens", "not 320 GB", "memory_limit")),
+    ({".seeds": 100_000, ".n_tokens": 4096}, ("experiments.main.n_tokens", "core-hours")),
     (
         {".sweep": {"kernel.beta": [1 + k / 1000 for k in range(2000)], "dim": list(range(3, 30))}},
         (".sweep", "20000 cases"),
@@ -408,6 +412,16 @@ def test_the_good_settings_are_good() -> None:
 def test_table_is_long_and_has_no_double() -> None:
     texts = [repr(changes) for changes, _ in BAD]
     assert len(set(texts)) == len(texts) >= 80
+
+
+def test_the_limits_can_be_raised() -> None:
+    large = {".n_tokens": 200_000, ".kernel": BIAS}
+    with pytest.raises(ConfigError, match="memory_limit"):
+        load([], with_changes(large))
+    with pytest.raises(ConfigError, match="time_limit"):
+        load([], {**with_changes(large), "memory_limit": 1000, "time_limit": 1})
+    case = load([], {**with_changes(large), "memory_limit": "1000", "time_limit": "1e6"}).cases("main")[0]
+    assert case.settings.n_tokens == 200_000
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_written_is_told_once_and_stops_nothing(
 ) -> None:
     with job_log("/dev/full"):
         logging.getLogger("usaav").warning("one")
-        print("two")
+        sys.stdout.write("two\n")
     assert capsys.readouterr().err == "/dev/full: the log ends here (No space left on device)\n"
     with pytest.raises(SystemExit), job_log("/dev/full"):
         raise DataError("x.nc: can't write")
@@ -99,5 +99,5 @@ def test_a_log_that_cannot_be_written_is_told_once_and_stops_nothing(
 
 def test_a_log_that_cannot_be_opened_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with job_log(tmp_path):
-        print("into nothing")
+        sys.stdout.write("into nothing\n")
     assert f"{tmp_path}: no log can be written" in capsys.readouterr().err

@@ -20,7 +20,8 @@ def case(kernel: dict[str, Any] | None = None, **settings: Any) -> Case:
         "seeds": 20,
         "times": {"start": 0, "stop": 20, "count": 101},
     }
-    return from_mapping({"experiments": {"one": {**entry, **settings}}, "memory_limit": 1e5}).cases()[0]
+    limits = {"memory_limit": 1e5, "time_limit": 1e9}
+    return from_mapping({"experiments": {"one": {**entry, **settings}}, **limits}).cases()[0]
 
 
 BIAS = {"type": "distance_bias", "beta": 1, "profile": "exponential", "length": 1}

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
+from usaav import needs
 from usaav.config.cases import Case, CaseSettings
 from usaav.config.files import DataFiles
 from usaav.config.models import SWEEPABLE, Experiment
@@ -30,13 +31,17 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Overrides:
-    """Settings above the experiments that hold for all of them; None leaves each its own."""
+    """Settings above the experiments that hold for all of them; None leaves each its own.
+
+    The limits are those of one case, in gigabytes and core-hours.
+    """
 
     seeds: tuple[int, ...] | None = None
     n_tokens: tuple[int, ...] | None = None
     backend: str | None = None
     rtol: float | None = None
     memory_limit: float = math.inf
+    time_limit: float = math.inf
 
 
 @dataclass
@@ -134,7 +139,7 @@ class _Builder:
     def __init__(self, name: str, experiment: Experiment, overrides: Overrides, files: DataFiles) -> None:
         self.name, self.experiment, self.files = name, experiment, files
         self.seeds = overrides.seeds or experiment.seeds
-        self.memory_limit = overrides.memory_limit
+        self.limits = overrides
         self.base: dict[str, Any] = {key: getattr(experiment, key) for key in SWEEPABLE}
         self.base["backend"] = overrides.backend or experiment.backend
         self.base["rtol"] = overrides.rtol or experiment.rtol
@@ -154,7 +159,7 @@ class _Builder:
             ]
         parameters = self._parameters(point, settings)
         case = Case(self.name, _case_name(point, parameters, n_tokens), self.seeds, settings, parameters)
-        return case, self._size_problems(settings)
+        return case, self._size_problems(case)
 
     def _data(self, point: _Point) -> tuple[dict[str, Any], list[Problem]]:
         data = dict(self.base)
@@ -191,15 +196,22 @@ class _Builder:
             parameters[path] = _parameter(settings, path, raw, point.places[path])
         return parameters
 
-    def _size_problems(self, settings: CaseSettings) -> list[Problem]:
-        size = 8e-9 * len(self.seeds) * len(settings.snapshots) * settings.n_tokens * settings.dim
-        if size <= self.memory_limit:
-            return []
-        text = (
-            f"expected less data than memory_limit ({self.memory_limit:g} GB), not {size:.3g} GB"
-            " (seeds x snapshots x tokens x dim)"
-        )
-        return [Problem(("n_tokens",), text, settings.n_tokens)]
+    def _size_problems(self, case: Case) -> list[Problem]:
+        """What is absurd about the size of `case`, by the estimates that jobs ask a scheduler with."""
+        held, hours = needs.held_gb(case), needs.work(case) / 3600
+        found = []
+        if held > self.limits.memory_limit:
+            found.append(
+                f"expected at most {self.limits.memory_limit:g} GB in memory (memory_limit), not "
+                f"{held:.3g} GB (seeds x snapshots x tokens x dim; tokens x tokens for a weight); lower them, "
+                "or raise memory_limit"
+            )
+        if hours > self.limits.time_limit:
+            found.append(
+                f"expected at most {self.limits.time_limit:g} core-hours of work (time_limit), not about "
+                f"{hours:.3g} (an estimate, from seeds, tokens and times); lower them, or raise time_limit"
+            )
+        return [Problem(("n_tokens",), text, case.settings.n_tokens) for text in found]
 
 
 def _assign(data: dict[str, Any], parts: list[str], value: Any) -> None:

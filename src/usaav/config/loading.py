@@ -184,9 +184,8 @@ def _built(data: dict[str, Any], documents: list[Document], given: set[str]) -> 
         problems += _problems_behind(data, files)
         raise_problems(problems, locate)
         raise
-    overrides = Overrides(
-        settings.seeds, settings.n_tokens, settings.backend, settings.rtol, settings.memory_limit
-    )
+    names = ("seeds", "n_tokens", "backend", "rtol", "memory_limit", "time_limit")
+    overrides = Overrides(**{name: getattr(settings, name) for name in names})
     expansions = {name: expand(name, entry, overrides, files) for name, entry in settings.experiments.items()}
     raise_problems([problem for expansion in expansions.values() for problem in expansion.problems], locate)
     return _selected(settings, {name: tuple(expansion.cases) for name, expansion in expansions.items()})

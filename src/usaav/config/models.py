@@ -305,7 +305,12 @@ class Settings(Spec):
     )
     memory_limit: Annotated[Number, Field(gt=0, le=1e6)] = Field(
         default=16.0,
-        description="Largest allowed size of a case in gigabytes (seeds x snapshots x tokens x dim).",
+        description="Largest allowed memory of a case in gigabytes: its data (seeds x snapshots x tokens x "
+        "dim) and, for weights that depend on labels, the matrix of all pairs.",
+    )
+    time_limit: Annotated[Number, Field(gt=0, le=1e12)] = Field(
+        default=1000.0,
+        description="Largest allowed work of a case in core-hours, by an estimate for slow cores.",
     )
 
     @model_validator(mode="after")
