@@ -203,8 +203,8 @@ class _Builder:
         if held > self.limits.memory_limit:
             found.append(
                 f"expected at most {self.limits.memory_limit:g} GB in memory (memory_limit), not "
-                f"{held:.3g} GB (seeds x snapshots x tokens x dim; tokens x tokens for a weight); lower them, "
-                "or raise memory_limit"
+                f"{held:.3g} GB (seeds x snapshots x tokens x dim; tokens x tokens for a weight); lower "
+                "them, or raise memory_limit"
             )
         if hours > self.limits.time_limit:
             found.append(
