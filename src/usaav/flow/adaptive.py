@@ -117,7 +117,7 @@ class _Run:
         self.clock = Clock()
         self.steps = 0
         self.velocity = system.velocity(clusters.tokens, clusters.masses)
-        self.speed = _largest(self.velocity)
+        self.speed = system.speed(self.velocity)
         self.size = 0.0
         self.cap = math.inf
         self.until_look = 0
@@ -158,7 +158,7 @@ class _Run:
         else:
             self.clock.advance(size / self.system.rate)
         clusters.tokens, self.velocity = tokens, velocity
-        speed = _largest(velocity)
+        speed = self.system.speed(velocity)
         slowdown = min(1.0, self.speed / speed) if speed > 0.0 else 1.0
         # a step cut short by an output time says little about the next
         self.size = max(proposed if size < proposed else 0.0, size * factor) * slowdown
@@ -236,26 +236,29 @@ class _Run:
         """
         clusters, options = self.clusters, self.options
         if seen.groups is not None:
+            clusters.tokens = np.asarray(clusters.tokens)
             self.system.keep(clusters.condense(seen.groups))
             self.system.review(len(clusters))
             return True
         meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
         if meeting.any():
-            kept = clusters.merge(seen.pairs[meeting], self.velocity, self.clock, self.system.rate)
+            clusters.tokens = np.array(clusters.tokens)  # merges are made on the host, in place
+            velocity = np.asarray(self.velocity)
+            kept = clusters.merge(seen.pairs[meeting], velocity, self.clock, self.system.rate)
             self.system.keep(kept)
             return True
         return self.system.review(len(clusters))
 
     def _rest(self) -> None:
         """Stop: a consensus has no dynamics left, though labels that couple differently may not merge."""
-        tokens = self.clusters.tokens
+        tokens = np.asarray(self.clusters.tokens)
         mean = tokens[0] + self.clusters.masses @ (tokens - tokens[0])
         self.clusters.tokens = np.tile(mean / np.linalg.norm(mean), (len(tokens), 1))
         self.velocity, self.speed = np.zeros_like(tokens), 0.0
 
     def _refresh(self) -> None:
         self.velocity = self.system.velocity(self.clusters.tokens, self.clusters.masses)
-        self.speed = _largest(self.velocity)
+        self.speed = self.system.speed(self.velocity)
 
     def _natural_size(self) -> float:
         """A step on the scale of the present motion: 0.02 of the angle over which the field changes."""
@@ -283,7 +286,3 @@ def _approach(tokens: Array, velocity: Array, i: int, j: int) -> tuple[float, fl
     gap = tokens[j] - tokens[i]
     square = float(gap @ gap)
     return square, -float(gap @ (velocity[j] - velocity[i])) / square if square > 0.0 else 0.0
-
-
-def _largest(velocity: Array) -> float:
-    return float(np.sqrt(np.max(np.sum(velocity**2, axis=-1))))

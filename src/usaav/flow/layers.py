@@ -58,10 +58,9 @@ def integrate(
     layer = 0
     for index, target in enumerate(layer_numbers(times, step)):
         while layer < target:
-            moved = tokens + step * system.rate * system.velocity(tokens, masses)
-            tokens = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+            tokens, finite = system.layer(tokens, masses, step * system.rate)
             layer += 1
-            if not np.all(np.isfinite(tokens)):
+            if not finite:
                 raise SimulationError(
                     f"non-finite state in layer {layer} (tau = {layer * step:g}), beta = {system.beta:g}: "
                     "try a smaller step"

@@ -147,9 +147,21 @@ class System(Protocol):
         """``E = 1/2 sum_ij w_i w_j W_ij phi(<z_i, z_j>)`` of unit rows."""
         ...
 
+    def speed(self, velocity: Array) -> float:
+        """The largest length of any row of a velocity."""
+        ...
+
+    def layer(self, tokens: Array, masses: Array, size: float) -> tuple[Array, bool]:
+        """Unit rows in the direction of ``tokens + size * velocity``; whether all numbers are finite."""
+        ...
+
+    def close(self) -> None:
+        """The run has ended."""
+        ...
+
 
 class BaseSystem:
-    """Shift, rate and labels, common to both engines."""
+    """Shift, rate and labels, common to all engines."""
 
     def __init__(self, interaction: Interaction) -> None:
         self.interaction = interaction
@@ -177,16 +189,36 @@ class BaseSystem:
         """See :class:`System`: this field serves any number of clusters."""
         return False
 
+    def velocity(self, tokens: Array, masses: Array) -> Array:
+        """See :class:`System`."""
+        raise NotImplementedError
+
+    def speed(self, velocity: Array) -> float:
+        """See :class:`System`."""
+        return float(np.sqrt(np.max(np.sum(velocity**2, axis=-1))))
+
+    def layer(self, tokens: Array, masses: Array, size: float) -> tuple[Array, bool]:
+        """See :class:`System`."""
+        moved = tokens + size * self.velocity(tokens, masses)
+        moved /= np.linalg.norm(moved, axis=1, keepdims=True)
+        return moved, bool(np.all(np.isfinite(moved)))
+
+    def close(self) -> None:
+        """See :class:`System`: nothing is held."""
+
+    def _unit_shift(self, smallest: float) -> float:
+        """The shift that makes the rate of the nearest pair, at this squared distance, one."""
+        return self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
+
     def _seen(
         self, clusters: int, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
     ) -> Neighbours:
-        unit_shift = (
-            self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
-        )
         alike = self.interaction.alike(pairs)
         everyone = 0 < len(pairs) == clusters * (clusters - 1) // 2 and bool(np.all(rates >= 0.0))
         widest = float(squares.max()) if everyone else math.inf
-        return Neighbours(pairs[alike], squares[alike], rates[alike], fastest, unit_shift, widest)
+        return Neighbours(
+            pairs[alike], squares[alike], rates[alike], fastest, self._unit_shift(smallest), widest
+        )
 
 
 class CompiledSystem(BaseSystem):
