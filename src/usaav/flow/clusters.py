@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from usaav.flow.clock import Clock
 
@@ -193,6 +191,10 @@ class Clusters:
         nearest = pairs[np.argsort(gaps, kind="stable")]
         if len(pairs) < len(self):
             return nearest
+        # a third of a second to import, and most runs never meet a cloud
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
         # ranks instead of gaps: the tree is then the one that going through the sorted list would give
         ranks = np.arange(1.0, len(pairs) + 1.0)
         graph = csr_array((ranks, (nearest[:, 0], nearest[:, 1])), shape=(len(self), len(self)))
