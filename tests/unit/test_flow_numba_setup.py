@@ -98,8 +98,9 @@ def test_changed_sources_have_a_cache_of_their_own(
     from usaav.flow import numba_setup
 
     for name in numba_setup._COMPILED:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("1")
-    monkeypatch.setattr(numba_setup, "__file__", str(tmp_path / "numba_setup.py"))
+    monkeypatch.setattr(numba_setup, "__file__", str(tmp_path / "flow" / "numba_setup.py"))
     stamps = {numba_setup._stamp()}
     for name in numba_setup._COMPILED:
         (tmp_path / name).write_text("2")

@@ -20,8 +20,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-#: the modules with compiled functions, and what they take constants from
-_COMPILED = ("compiled.py", "dormand_prince.py", "spectral.py")
+#: the modules of the package with compiled functions, and what they take constants from
+_COMPILED = ("flow/compiled.py", "flow/dormand_prince.py", "flow/spectral.py", "metrics/linked.py")
 
 
 def prefer_full_width() -> None:
@@ -57,7 +57,7 @@ def _stamp() -> str:
     """
     total = hashlib.sha256()
     for name in _COMPILED:
-        total.update((Path(__file__).parent / name).read_bytes())
+        total.update((Path(__file__).parents[1] / name).read_bytes())
     return total.hexdigest()[:12]
 
 

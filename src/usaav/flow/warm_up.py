@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from usaav.flow import compiled, spectral
+from usaav.metrics.linked import linked
 
 
 def warm_up() -> None:
@@ -23,6 +24,7 @@ def warm_up() -> None:
         field.displaced(tokens, stages, np.ones(12), 0.1)
         field.largest_error(stages, 0.1)
         spectral.largest_local_mass(tokens, masses, tokens, -0.5)
+        linked(tokens, 0.01)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from usaav.metrics.token_data import Data, dataset_tokens, is_data, measured, to
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-#: clouds up to this size are clustered by single linkage, which takes all pairs
+#: clouds up to this size are clustered by looking at all pairs, if need be
 _FEW = 1024
 #: pairs of near tokens, both ways, that are listed one by one
 _MOST_NEIGHBOURS = 1_000_000
@@ -92,29 +94,33 @@ def _count(cloud: Array, chord: float) -> int:
     """Number of components, without finding out which token is in which where that saves time."""
     if np.sum((cloud - cloud[0]) ** 2, axis=1).max() < chord**2:
         return 1
-    if len(cloud) > _FEW:
-        return int(_components(cloud, chord).max()) + 1
-    from scipy.cluster.hierarchy import linkage
-
-    # tokens that have merged are often equal to the last bit
-    places = np.unique(cloud, axis=0)
-    return 1 + int(np.sum(linkage(places, "single")[:, 2] >= chord))
+    return int(_components(cloud, chord).max()) + 1
 
 
 def _components(cloud: Array, chord: float) -> Index:
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial import cKDTree
-
     n = len(cloud)
+    if n <= _FEW and (linked := _compiled()) is not None:
+        return linked(np.ascontiguousarray(cloud), chord**2)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
-    if n <= _FEW:
-        # single linkage cut at the chord: the same components, and the fastest way to few of them
-        return _numbered(fcluster(linkage(cloud, "single"), np.nextafter(chord, 0.0), "distance"))
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(cloud)
     if tree.count_neighbors(tree, chord) <= _MOST_NEIGHBOURS:
-        return _numbered(_joined(n, tree.query_pairs(chord, output_type="ndarray")))
+        pairs = tree.query_pairs(chord, output_type="ndarray")
+        gaps = np.sum((cloud[pairs[:, 0]] - cloud[pairs[:, 1]]) ** 2, axis=1)
+        return _numbered(_joined(n, pairs[gaps < chord**2]))
     return _numbered(_by_cubes(cloud, chord))
+
+
+@cache
+def _compiled() -> Callable[[Array, float], Index] | None:
+    """The fastest way for few tokens, where numba can be imported."""
+    try:
+        from usaav.metrics.linked import linked
+    except ImportError:
+        return None
+    return linked
 
 
 def _by_cubes(cloud: Array, chord: float) -> Index:
