@@ -66,5 +66,5 @@ def test_the_sdist_runs_the_workflow_with_the_wheel(built: tuple[Path, Path], tm
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "results" / "figures" / "rope.pdf").read_bytes().startswith(b"%PDF")
-    for name in ("README.md", "LICENSE", "Makefile", "config.yaml", "envs/requirements.txt", "tests/conftest.py"):
-        assert (unpacked / name).is_file()
+    names = ("README.md", "LICENSE", "Makefile", "config.yaml", "envs/requirements.txt", "tests/conftest.py")
+    assert all((unpacked / name).is_file() for name in names)
