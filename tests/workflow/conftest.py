@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import resource
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import netCDF4
 import pytest
 
 #: what a user's folder may be called
@@ -95,12 +97,47 @@ class Workflow:
             path.relative_to(self.results).as_posix() for path in self.results.rglob("*") if path.is_file()
         }
 
+    def contents(self) -> dict[str, bytes]:
+        """What there is in results by name, without logs and benchmarks, which tell of one run.
+
+        Of a data file it is the digest of all that it holds but the seconds that the run took and the commit.
+        """
+        return {
+            name: digest_of(self.results / name)
+            if name.endswith(".nc")
+            else (self.results / name).read_bytes()
+            for name in sorted(
+                self.files() - {path.relative_to(self.results).as_posix() for path in self.temporaries()}
+            )
+            if not name.startswith(("logs/", "benchmarks/"))
+        }
+
+    def temporaries(self) -> list[Path]:
+        """Files that are being written, or were when a job was killed."""
+        return list(self.results.rglob(".*.tmp"))
+
     def replace(self, file: str, old: str, new: str) -> None:
         """Edit the configuration (``tiny.yaml``) or a file of the code."""
         path = (self.directory if file == "tiny.yaml" else self.code) / file
         text = path.read_text(encoding="utf-8")
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def digest_of(path: Path) -> bytes:
+    """Digest of a netCDF file: every variable and attribute, with dimensions and types."""
+    total = hashlib.sha256()
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_mask(False)
+        for name, variable in sorted(file.variables.items()):
+            total.update(f"{name} {variable.dimensions} {variable.dtype} {variable.shape}".encode())
+            total.update(variable[...].tobytes())
+        for owner in (file, *file.variables.values()):
+            kept = [
+                name for name in owner.ncattrs() if name not in {"wall_seconds", "commit", "commit_dirty"}
+            ]
+            total.update(repr([(name, owner.getncattr(name)) for name in kept]).encode())
+    return total.digest()
 
 
 def processor_time() -> float:

@@ -55,11 +55,18 @@ def test_members_of_a_group_take_turns(repo: Path, unstarted, name: str) -> None
     assert "turn=1" in text
 
 
-def test_the_gpu_profile_says_before_any_job_that_its_engine_is_missing(repo: Path, unstarted) -> None:
+def test_the_gpu_profile_says_before_any_job_that_there_is_no_device(repo: Path, unstarted) -> None:
     unstarted.replace("tiny.yaml", "backend: numpy   # nothing to compile\n", "")
     status, text = run(unstarted, "--profile", str(repo / "profiles" / "gpu"), "--dry-run")
+    assert status == 0, text
+    assert "gpu=1" in text
+    # no device, whatever this machine has
+    hidden = {"CUDA_VISIBLE_DEVICES": ""}
+    status, text = run(unstarted, "--profile", str(repo / "profiles" / "gpu"), "--", "simulations", **hidden)
     assert status != 0, text
-    assert "the GPU engine is not part of this version" in text
+    assert "BackendError: backend = cupy: " in text
+    assert not list(unstarted.results.rglob("*.nc"))
+    assert "Finished job" not in text
 
 
 def test_another_scheduler_gets_what_the_rules_ask_for(

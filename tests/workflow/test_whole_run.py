@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import time
 
 import pytest
 
@@ -96,25 +93,6 @@ def test_a_report_has_every_caption_without_complaint(copy) -> None:
         name in text for name in ("distances.pdf", "rope.png", "both.mp4", "claims.csv", "claims.html")
     )
     assert "Final tokens of a run with rotary labels" in text
-
-
-def test_a_run_that_was_killed_is_resumed(unstarted, finished) -> None:
-    process = unstarted.start()
-    try:
-        deadline = time.monotonic() + 100
-        while not (unstarted.results / "simulations").is_dir() or len(unstarted.files()) < 4:
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.05)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    assert unstarted.run("--unlock").status == 0
-    outcome = unstarted.run()
-    assert outcome.status == 0, outcome.text
-    assert unstarted.files() == finished.files()
-    for file in METRICS | FIGURES | FILMS | CLAIMS:
-        assert (unstarted.results / file).read_bytes() == (finished.results / file).read_bytes(), file
 
 
 def test_a_damaged_file_stops_its_jobs_by_name_and_no_others(copy) -> None:
