@@ -1,10 +1,9 @@
-# The whole paper: simulations -> metrics -> figures, films, claims. What is made follows from the configuration alone.
-# `snakemake --cores all` makes everything; config.yaml is read unless --configfile names another file.
+# The whole paper: simulations -> metrics -> figures, films, claims; all of it follows from the configuration,
+# config.yaml unless --configfile names another file. `snakemake --cores all` makes everything.
 
 from snakemake.utils import min_version
 
 min_version("9.0")
-
 if not workflow.configfiles:
 
     configfile: workflow.current_basedir.join("config.yaml").get_path_or_uri(secret_free=True)
@@ -24,10 +23,13 @@ include: "workflow/rules/outdated.smk"
 report: "workflow/report/workflow.rst"
 
 
+onstart:
+    require_device()
+
+
 rule simulations:
     input:
-        [simulations_of([name]) for name in PLAIN],
-        [batch_files(name) for name in SWEEPS],
+        [simulations_of([name]) for name in PLAIN] + [batch_files(name) for name in SWEEPS],
 
 
 rule metrics:

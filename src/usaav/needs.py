@@ -130,9 +130,9 @@ def held_gb(case: Case) -> float:
 
 
 def _matrix_mb(case: Case) -> float:
-    """Megabytes of the matrix of all pairs, which only weights that depend on labels have."""
-    constant = case.settings.kernel.weight.type == "constant"
-    return 0.0 if constant else 8e-6 * case.settings.n_tokens**2
+    """Megabytes of the matrix of all pairs, if the weight depends on labels; a GPU needs none."""
+    without = case.settings.kernel.weight.type == "constant" or case.settings.backend == "cupy"
+    return 0.0 if without else 8e-6 * case.settings.n_tokens**2
 
 
 def _interactions(case: Case) -> float:

@@ -16,6 +16,7 @@ from usaav.errors import BackendError, ConfigError
 from usaav.flow.backends import choose, choose_field, make_system
 from usaav.flow.spectral_system import SpectralSystem, crossover
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction
+from usaav.gpu import device
 from usaav.kernels import Kernel, kernel
 
 
@@ -49,9 +50,15 @@ def test_unknown_backend() -> None:
         choose(name, USA, 10)
 
 
-def test_the_gpu_engine_is_to_come() -> None:
-    with pytest.raises(BackendError, match=r"backend = cupy: .*use numba or numpy"):
+def test_a_device_that_is_asked_for_and_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "why_not", lambda: "no driver")
+    with pytest.raises(BackendError, match=r"backend = cupy: no driver; or use backend numba or numpy"):
         choose("cupy", USA, 10)
+    with pytest.raises(BackendError, match=r"backend = cupy: .*no profile Odd; use backend numpy"):
+        choose("cupy", OWN, 10)
+    assert choose("auto", USA, 10) == "numba"
+    monkeypatch.setattr(device, "why_not", lambda: None)
+    assert choose("cupy", USA, 10) == "cupy"
 
 
 def test_a_profile_that_is_not_compiled(caplog: pytest.LogCaptureFixture) -> None:

@@ -137,8 +137,8 @@ def test_a_case_that_fails_is_named_and_nothing_is_written(config, tmp_path: Pat
     good, bad = (case.to_json() for case in config.cases("grid")[:2])
     with pytest.raises(ConfigError):
         simulate_batch([good, bad.replace('"law":"grid"', '"law":"grids"')], tmp_path / "batch.nc", 1)
-    with pytest.raises(ConfigError, match=r"grid\.usa_.*GPU engine"):
-        simulate_batch([good, bad.replace('"backend":"numpy"', '"backend":"cupy"')], tmp_path / "batch.nc", 1)
+    with pytest.raises(ConfigError, match=r"grid\.usa_.*precision.*float32 needs backend cupy, not numpy"):
+        simulate_batch([good, bad.replace('"float64"', '"float32"')], tmp_path / "batch.nc", 1)
     assert not list(tmp_path.iterdir())
 
 

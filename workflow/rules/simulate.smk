@@ -6,6 +6,21 @@ Output: results/simulations/<experiment>/<case>.nc
 """
 
 
+def require_device():
+    """Stop the run before its first job where it is to compute on a device here, and none can be used.
+
+    Jobs that go to other machines look for themselves, each before it starts to compute.
+    """
+    from usaav.errors import BackendError
+    from usaav.gpu import device
+
+    if workflow.local_exec and any(case.settings.backend == "cupy" for case in CASES.values()):
+        try:
+            device.require()
+        except BackendError as error:
+            sys.exit(f"BackendError: {error}")
+
+
 rule simulate:
     input:
         points=lambda wildcards: case_of(wildcards).files,

@@ -23,6 +23,7 @@ from usaav.config.values import Count, Number, Positive, Spec, Whole, faults
 from usaav.errors import ConfigError
 
 Backend = Literal["auto", "numba", "numpy", "cupy"]
+Precision = Literal["float64", "float32"]
 Method = Literal["adaptive", "layers"]
 Normalization = Literal["none", "softmax"]
 Field_ = Literal["auto", "direct", "spectral"]
@@ -47,6 +48,7 @@ class CaseSettings(Spec):
     step: Positive | None
     normalization: Normalization
     backend: Backend
+    precision: Precision = "float64"
     field: Field_
     rtol: Tolerance
     merge_angle: Angle

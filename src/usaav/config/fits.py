@@ -10,6 +10,8 @@ from usaav.config.values import Faults
 if TYPE_CHECKING:
     from usaav.config.cases import CaseSettings
 
+#: least error tolerance of a step whose pair sums have terms in float32
+COARSEST_SINGLE = 1e-6
 REAL_LABELS = "grid, uniform, von_mises, arcs, atoms, cantor or points"
 PROMPT_LABELS = "prompts, or atoms or points with the whole numbers of the targets"
 
@@ -103,8 +105,10 @@ def _method(settings: CaseSettings) -> Faults:
         )
     if settings.field == "spectral" and kernel.weight.type != "constant":
         found.append((("field",), "auto or direct: the spectral field exists for kernels with weight 1 only"))
-    if settings.backend == "cupy":
-        found.append((("backend",), "auto, numba or numpy: the GPU engine is not part of this version"))
+    if settings.precision == "float32" and settings.backend != "cupy":
+        found.append((("precision",), f"float64: float32 needs backend cupy, not {settings.backend}"))
+    if settings.precision == "float32" and settings.method == "adaptive" and settings.rtol < COARSEST_SINGLE:
+        found.append((("rtol",), f"at least {COARSEST_SINGLE:g} with precision float32, which rounds more"))
     if settings.mode_degrees > 0 and settings.dim not in (2, 3):
         found.append((("mode_degrees",), f"0: modes exist for dim 2 and 3, and dim is {settings.dim}"))
     if settings.normalization == "softmax" and kernel.phi != "exponential":

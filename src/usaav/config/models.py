@@ -11,7 +11,18 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from usaav.claims import names as checks
-from usaav.config.cases import Angle, Backend, Degrees, Dim, Field_, Method, Normalization, Seed, Tolerance
+from usaav.config.cases import (
+    Angle,
+    Backend,
+    Degrees,
+    Dim,
+    Field_,
+    Method,
+    Normalization,
+    Precision,
+    Seed,
+    Tolerance,
+)
 from usaav.config.kernel_models import KernelSpec
 from usaav.config.label_models import LabelLaw
 from usaav.config.law_models import TokenLaw, UniformPoints
@@ -32,6 +43,7 @@ SWEEPABLE = (
     "method",
     "step",
     "normalization",
+    "precision",
     "field",
     "rtol",
     "merge_angle",
@@ -137,6 +149,10 @@ class Experiment(Spec):
     step: Positive | None = Field(default=None, description="Step eta of method layers; null otherwise.")
     normalization: Normalization = Field(default="none", description="none (USA) or softmax (SA).")
     backend: Backend = Field(default="auto", description="auto, numba, numpy or cupy.")
+    precision: Precision = Field(
+        default="float64",
+        description="float64, or with backend cupy float32: of the terms of pair sums (rtol 1e-6 or more).",
+    )
     field: Field_ = Field(default="auto", description="auto, direct, or spectral (dim 2 or 3, weight 1).")
     rtol: Tolerance = Field(
         default=1e-9, description="Local error tolerance of method adaptive, 1e-14 to 1e-2."

@@ -6,12 +6,17 @@ Nothing compiled is imported before it is chosen, so that the plain engine works
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from usaav.errors import BackendError, ConfigError
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction, System, is_built_in
 from usaav.kernels.profiles import Exponential
+
+if TYPE_CHECKING:
+    from usaav.gpu.field import Precision
 
 Backend = Literal["auto", "numba", "numpy", "cupy"]
 Field = Literal["auto", "direct", "spectral"]
@@ -23,7 +28,8 @@ def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend
     """The backend that will compute: `backend` itself, or for ``auto`` the fastest that can.
 
     ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls
-    back.
+    back. ``auto`` keeps to the processor: a device has to be reserved for a job, and which engine computes
+    must not depend on what happens to be free.
 
     Raises
     ------
@@ -35,7 +41,13 @@ def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend
     if backend not in ("auto", "numba", "numpy", "cupy"):
         raise ConfigError(f"backend = {backend!r}: expected auto, numba, numpy or cupy")
     if backend == "cupy":
-        raise BackendError("backend = cupy: the GPU engine is not part of this version; use numba or numpy")
+        from usaav.gpu import device, field
+
+        why_not = field.why_not(interaction.kernel)
+        if why_not is not None:
+            raise BackendError(f"backend = cupy: {why_not}; use backend numpy")
+        device.require()
+        return "cupy"
     if backend == "numpy":
         return "numpy"
     why_not = _why_not_compiled(interaction, n_tokens)
@@ -70,6 +82,58 @@ def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int],
     return "spectral" if enough else "direct"
 
 
+class Engine(NamedTuple):
+    """What computes the runs of one call.
+
+    Attributes
+    ----------
+    system
+        Makes the right-hand side of a run.
+    workers
+        Number of runs that advance at a time.
+    facts
+        What a file should tell about it.
+    """
+
+    system: Callable[[Interaction], System]
+    workers: int
+    facts: dict[str, str]
+
+
+@contextmanager
+def opened(
+    backend: Backend,
+    field: Field,
+    interaction: Interaction,
+    shape: tuple[int, int, int],
+    rtol: float,
+    threads: int,
+    precision: Precision = "float64",
+) -> Iterator[Engine]:
+    """The engine for tokens ``(runs, n, d)``, on a backend and field that were chosen, for one call.
+
+    Raises
+    ------
+    BackendError
+        The device can't be used, or is too small.
+    """
+    runs, n_tokens, dim = shape
+    if backend != "cupy":
+        each = max(1, threads // runs)
+
+        def system(one: Interaction) -> System:
+            return make_system(backend, field, one, (n_tokens, dim), rtol, each)
+
+        yield Engine(system, min(threads, runs), {})
+        return
+    from usaav.gpu import engine
+    from usaav.gpu.field import law_of
+
+    law = law_of(interaction.kernel, dim, softmax=interaction.softmax, precision=precision)
+    with engine.opened(law, n_tokens, runs, _on_processor) as gpu:
+        yield Engine(gpu.system, gpu.workers, {"device": gpu.device.name})
+
+
 def make_system(
     backend: Backend,
     field: Field,
@@ -91,6 +155,14 @@ def make_system(
         handover = faster if n_tokens >= faster else max(2, n_tokens // 4)
         return SpectralSystem(interaction, dim, rtol, handover, threads)
     return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
+
+
+def _on_processor(interaction: Interaction) -> System:
+    """Takes over from the device when few clusters are left."""
+    clusters = 0 if interaction.labels is None else len(interaction.labels)
+    if _why_not_compiled(interaction, clusters) is None:
+        return CompiledSystem(interaction)
+    return ArraySystem(interaction)
 
 
 def _why_not_spectral(interaction: Interaction, dim: int) -> str | None:

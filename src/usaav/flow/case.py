@@ -59,6 +59,7 @@ def run_case(case: Case, threads: int = 1, progress: Progress | None = None) -> 
             field=settings.field,
             rtol=settings.rtol,
             backend=settings.backend,
+            precision=settings.precision,
             normalization=settings.normalization,
             merge_angle=settings.merge_angle,
             snapshots=settings.snapshots,

@@ -7,16 +7,17 @@ import time as wall
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from usaav.config.fits import COARSEST_SINGLE
 from usaav.config.kernel_models import MAX_BETA, MIN_BETA
 from usaav.errors import ConfigError, DataError, SimulationError
 from usaav.flow import adaptive, layers
-from usaav.flow.backends import Backend, Field, choose, choose_field, make_system
+from usaav.flow.backends import Backend, Engine, Field, choose, choose_field, opened
 from usaav.flow.clusters import Clusters
 from usaav.flow.modes import ModeAmplitudes
 from usaav.flow.recording import Recording, dataset
@@ -26,6 +27,9 @@ from usaav.kernels import Kernel
 from usaav.kernels.kernel import check_labels
 from usaav.kernels.profiles import Exponential
 from usaav.provenance import provenance
+
+if TYPE_CHECKING:
+    from usaav.gpu.field import Precision
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -44,14 +48,11 @@ class _Plan:
     kernel: Kernel
     times: Array
     snapshots: Sequence[int]
-    backend: Backend
-    field: Field
     softmax: bool
     options: adaptive.Options
     step: float | None
     stored: Index
     modes: ModeAmplitudes | None
-    threads: int
     progress: Progress | None
 
 
@@ -66,6 +67,7 @@ def simulate(
     field: Field = "auto",
     rtol: float = 1e-9,
     backend: Backend = "auto",
+    precision: Precision = "float64",
     normalization: Normalization = "none",
     merge_angle: float = 1e-3,
     snapshots: Sequence[int] | None = None,
@@ -98,7 +100,11 @@ def simulate(
     rtol
         Largest local error of a step, as an angle in radians.
     backend
-        ``numba`` (compiled), ``numpy`` (plain), ``auto``.
+        ``numba`` (compiled), ``numpy`` (plain), ``cupy`` (a CUDA device), or ``auto``: the first of numba
+        and numpy that can.
+    precision
+        ``float64``, or with cupy ``float32``: of the terms of pair sums; all else stays float64. It needs
+        ``rtol >= 1e-6``.
     normalization
         ``none`` (USA) or ``softmax`` (SA).
     merge_angle
@@ -134,6 +140,7 @@ def simulate(
     kept = range(len(times)) if snapshots is None else _checked_snapshots(snapshots, len(times))
     labelled = _label_rows(kernel, labels, runs, n)
     _check_settings(kernel, method, step, field, rtol, normalization, merge_angle, threads)
+    _check_precision(precision, backend, rtol if step is None else 1.0)
     numbers = list(range(runs)) if seeds is None else [int(seed) for seed in seeds]
     if len(numbers) != runs:
         raise DataError(f"seeds: {len(numbers)} given for {runs} runs; give one a run")
@@ -149,26 +156,27 @@ def simulate(
         kernel,
         times,
         kept,
-        chosen,
-        chosen_field,
         softmax,
         options,
         step,
         stored,
         ModeAmplitudes(mode_degrees, dim) if mode_degrees > 0 else None,
-        max(1, threads // runs),
         progress,
     )
 
-    def one(run: int) -> Recording:
-        return _run(plan, run, start[run], None if labelled is None else labelled[run], numbers[run])
-
     began = wall.perf_counter()
-    if threads == 1 or runs == 1:
-        recordings = [one(run) for run in range(runs)]
-    else:
-        with ThreadPoolExecutor(min(threads, runs)) as pool:
-            recordings = list(pool.map(one, range(runs)))
+    with opened(chosen, chosen_field, interaction, start.shape, rtol, threads, precision) as engine:
+
+        def one(run: int) -> Recording:
+            marks = None if labelled is None else labelled[run]
+            return _run(plan, engine, run, start[run], marks, numbers[run])
+
+        if engine.workers == 1:
+            recordings = [one(run) for run in range(runs)]
+        else:
+            with ThreadPoolExecutor(engine.workers) as pool:
+                recordings = list(pool.map(one, range(runs)))
+        facts = engine.facts
     attributes = {
         "Conventions": CONVENTIONS,
         "seed": numbers,
@@ -179,6 +187,8 @@ def simulate(
         "normalization": normalization,
         "field": chosen_field,
         "backend": chosen,
+        "precision": precision,
+        **facts,
         "merging": "none" if step is not None else "all" if kernel.weight.is_constant else "equal labels",
         "rtol": rtol,
         "merge_angle": merge_angle,
@@ -196,19 +206,12 @@ def simulate(
     )
 
 
-def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
+def _run(plan: _Plan, engine: Engine, run: int, tokens: Array, labels: Array | None, seed: int) -> Recording:
     recording = Recording(
         plan.kernel, labels, len(plan.times), plan.snapshots, plan.stored, tokens.shape[1], plan.modes
     )
-    system = make_system(
-        plan.backend,
-        plan.field,
-        _interaction(plan.kernel, labels, plan.softmax),
-        tokens.shape,
-        plan.options.rtol,
-        plan.threads,
-    )
     gauge_tokens = plan.kernel.to_gauge(tokens, labels)
+    system = engine.system(_interaction(plan.kernel, labels, plan.softmax))
 
     def passed(index: int) -> None:
         if plan.progress is not None:
@@ -220,7 +223,9 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
         passed(index)
 
     def observe_tokens(index: int, moved: Array) -> None:
-        recording.observe(index, moved, system.energy(moved, np.full(len(moved), 1.0 / len(moved))))
+        recording.observe(
+            index, np.asarray(moved), system.energy(moved, np.full(len(moved), 1.0 / len(moved)))
+        )
         passed(index)
 
     try:
@@ -235,7 +240,21 @@ def _run(plan: _Plan, run: int, tokens: Array, labels: Array | None, seed: int) 
             )
     except SimulationError as error:
         raise SimulationError(f"run {run} (seed {seed}): {error}") from error
+    finally:
+        system.close()
     return recording
+
+
+def _check_precision(precision: Any, backend: Backend, rtol: float) -> None:
+    if precision not in ("float64", "float32"):
+        raise ConfigError(f"precision = {precision!r}: expected float64 or float32")
+    if precision == "float32" and backend != "cupy":
+        raise ConfigError(f"precision = float32 needs the backend cupy, not {backend}; use float64")
+    if precision == "float32" and rtol < COARSEST_SINGLE:
+        raise ConfigError(
+            f"rtol = {rtol:g}: expected at least {COARSEST_SINGLE:g} with precision float32, as smaller "
+            "errors are rounding; raise rtol, or use float64"
+        )
 
 
 def _direct(field: Field) -> Field:

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from usaav.errors import DataError
-from usaav.metrics.token_data import Data, dataset_tokens, is_data, measured, token_array
+from usaav.metrics.token_data import (
+    Backend,
+    Data,
+    checked_backend,
+    dataset_tokens,
+    is_data,
+    measured,
+    token_array,
+)
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -22,7 +30,7 @@ _FEW = 1024
 _MOST_NEIGHBOURS = 1_000_000
 
 
-def cluster_count(data: Data | ArrayLike, angle: float = 0.1) -> Any:
+def cluster_count(data: Data | ArrayLike, angle: float = 0.1, *, backend: Backend = "numpy") -> Any:
     """Number of connected components of the graph "closer than `angle`".
 
     So a chain of tokens, each close to the next, is one cluster, however far apart its ends are.
@@ -33,6 +41,8 @@ def cluster_count(data: Data | ArrayLike, angle: float = 0.1) -> Any:
         Dataset with ``tokens``, or unit rows ``(n, d)`` or ``(..., n, d)``.
     angle
         Radians, in (0, pi].
+    backend
+        ``numpy``, or ``cupy``: all pairs on a CUDA device.
 
     Returns
     -------
@@ -42,17 +52,24 @@ def cluster_count(data: Data | ArrayLike, angle: float = 0.1) -> Any:
     ------
     DataError
         `data` has no tokens, or `angle` is out of range.
+    BackendError
+        ``cupy`` without a device.
     """
     tokens = token_array(dataset_tokens(data) if is_data(data) else data)
     chord = _chord(angle)
     clouds = tokens.reshape(-1, *tokens.shape[-2:])
-    counts = np.array([_count(cloud, chord) for cloud in clouds]).reshape(tokens.shape[:-2])
+    on_device = checked_backend(backend) == "cupy"
+    counts = np.array(
+        [len(np.unique(row)) for row in _on_device(clouds, chord)]
+        if on_device
+        else [_count(cloud, chord) for cloud in clouds]
+    ).reshape(tokens.shape[:-2])
     if is_data(data):
         return measured(data, counts, "cluster_count", f"clusters of tokens closer than {angle:g} rad")
     return int(counts) if counts.ndim == 0 else counts
 
 
-def cluster_sizes(data: Data | ArrayLike, angle: float = 0.1) -> Any:
+def cluster_sizes(data: Data | ArrayLike, angle: float = 0.1, *, backend: Backend = "numpy") -> Any:
     """Numbers of tokens in the clusters of :func:`cluster_count`, largest first.
 
     Parameters and errors are those of :func:`cluster_count`.
@@ -64,7 +81,11 @@ def cluster_sizes(data: Data | ArrayLike, angle: float = 0.1) -> Any:
     """
     tokens = token_array(dataset_tokens(data) if is_data(data) else data)
     clouds = tokens.reshape(-1, *tokens.shape[-2:])
-    rows = [np.sort(np.bincount(components(cloud, angle)))[::-1] for cloud in clouds]
+    if checked_backend(backend) == "cupy":
+        numbers = [_numbered(row) for row in _on_device(clouds, _chord(angle))]
+    else:
+        numbers = [components(cloud, angle) for cloud in clouds]
+    rows = [np.sort(np.bincount(number))[::-1] for number in numbers]
     most = max(len(row) for row in rows)
     table = np.stack([np.pad(row, (0, most - len(row))) for row in rows]).reshape(*tokens.shape[:-2], most)
     if not is_data(data):
@@ -82,6 +103,13 @@ def components(cloud: Array, angle: float) -> Index:
         `angle` is not in (0, pi].
     """
     return _components(cloud, _chord(angle))
+
+
+def _on_device(clouds: Array, chord: float) -> Index:
+    """Of each row of `clouds` ``(k, n, d)`` the first row of its component, ``(k, n)``."""
+    from usaav.gpu import observables
+
+    return observables.components(clouds, chord)
 
 
 def _chord(angle: float) -> float:

@@ -14,7 +14,9 @@ from usaav.kernels import Exponential, Kernel
 from usaav.kernels.kernel import check_labels
 from usaav.kernels.kernel import kernel as make_kernel
 from usaav.metrics.token_data import (
+    Backend,
     Data,
+    checked_backend,
     dataset_labels,
     dataset_tokens,
     is_data,
@@ -30,7 +32,13 @@ Array = NDArray[np.float64]
 _TILE = 1024
 
 
-def energy(data: Data | ArrayLike, kernel: Kernel | None = None, labels: ArrayLike | None = None) -> Any:
+def energy(
+    data: Data | ArrayLike,
+    kernel: Kernel | None = None,
+    labels: ArrayLike | None = None,
+    *,
+    backend: Backend = "numpy",
+) -> Any:
     """``E = 1/2 (1/n^2) sum_ij w_ij phi(<G_i x_i, G_j x_j>)``, which never decreases along the flow.
 
     Parameters
@@ -41,6 +49,8 @@ def energy(data: Data | ArrayLike, kernel: Kernel | None = None, labels: ArrayLi
         See :func:`usaav.kernel`; for a Dataset the default is the one in its attributes.
     labels
         For arrays and kernels that need them: ``(n,)`` or ``(..., n)``.
+    backend
+        ``numpy``, or ``cupy``: the pair sum on a CUDA device.
 
     Returns
     -------
@@ -50,6 +60,8 @@ def energy(data: Data | ArrayLike, kernel: Kernel | None = None, labels: ArrayLi
     ------
     DataError
         Tokens, labels or the kernel are missing or do not fit.
+    BackendError
+        ``cupy`` without a device, or for a kernel that it does not know.
     """
     if is_data(data):
         tokens, marks = token_array(dataset_tokens(data)), None
@@ -67,7 +79,14 @@ def energy(data: Data | ArrayLike, kernel: Kernel | None = None, labels: ArrayLi
     n, dim = tokens.shape[-2:]
     clouds = tokens.reshape(-1, n, dim)
     rows = [None] * len(clouds) if marks is None else list(marks.reshape(-1, n))
-    values = np.array([_energy(kernel, *pair) for pair in zip(clouds, rows, strict=True)])
+    if checked_backend(backend) == "cupy":
+        from usaav.gpu import observables
+
+        turned = [kernel.to_gauge(*pair) for pair in zip(clouds, rows, strict=True)]
+        flat = None if marks is None else marks.reshape(-1, n)
+        values = observables.energies(kernel, np.stack(turned), flat)
+    else:
+        values = np.array([_energy(kernel, *pair) for pair in zip(clouds, rows, strict=True)])
     values = values.reshape(tokens.shape[:-2])
     return (
         measured(data, values, "energy", "interaction energy") if is_data(data) else number_or_array(values)

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from usaav.errors import DataError
+from usaav.errors import ConfigError, DataError
 
 Array = NDArray[np.float64]
 Data = xr.Dataset | xr.DataArray
+Backend = Literal["numpy", "cupy"]
 
 
 def is_data(data: object) -> TypeGuard[Data]:
     """Whether `data` is a Dataset with tokens, or a DataArray of tokens, rather than a plain array."""
     return isinstance(data, (xr.Dataset, xr.DataArray))
+
+
+def checked_backend(backend: Backend) -> Backend:
+    """`backend` itself.
+
+    Raises
+    ------
+    ConfigError
+        There is none of that name for metrics.
+    """
+    if backend not in ("numpy", "cupy"):
+        raise ConfigError(f"backend = {backend!r}: metrics expect numpy or cupy")
+    return backend
 
 
 def token_array(tokens: ArrayLike) -> Array:
