@@ -7,7 +7,7 @@ from usaav import outdated
 
 
 def unmade():
-    """The results that this run is to make, or was to make and did not."""
+    """The results that this run is to make."""
     return [file for job in workflow.dag.needrun_jobs() for file in job.output]
 
 
@@ -38,4 +38,4 @@ onsuccess:
 
 
 onerror:
-    outdated.tell(outdated.set_aside([*unmade(), *outdated.overtaken(products())]), outdated.HOW_TO_GO_ON)
+    outdated.tell(outdated.set_aside(outdated.overtaken(products())), outdated.HOW_TO_GO_ON)
