@@ -39,6 +39,8 @@ Array = NDArray[np.float64]
 #: tokens that one compiled call works through; fixed, so that sums do not depend on the number of threads
 CHUNK = 16384
 _BLOCK = 128
+# the loops over degrees take four at a time, so that sums stay in registers; columns of zeros fill up
+_PAD = 3
 _MOST = 4096
 _FAST = {"contract", "reassoc", "nsz", "nnan", "ninf"}
 
@@ -99,7 +101,8 @@ class Moments:
         else:
             start, step, lag, _ = self.tables
             parts = self.each_chunk(
-                lambda rows: _sphere_moments(tokens[rows], masses[rows], start, step, lag), len(tokens)
+                lambda rows: _sphere_moments(tokens[rows], masses[rows], start, step, lag)[:, :, :-_PAD],
+                len(tokens),
             )
         total = np.sum(parts, axis=0)
         return np.asarray(total[0] - 1j * total[1])
@@ -147,25 +150,34 @@ class SpectralField:
             return out
         start, step, lag, slope = self._moments.tables
         moments[1:] *= 2.0
-        re, im = moments.real.copy(), moments.imag.copy()
+        value, rise = np.zeros((2, *slope.shape), dtype=np.complex128)
+        value[:, :-_PAD] = np.arange(self.degree + 1)[:, None] * moments
+        rise[1:, :-_PAD] = (slope[:, :-_PAD] * moments)[:-1]
+        parts = [np.ascontiguousarray(part) for part in (value.real, value.imag, rise.real, rise.imag)]
         self._moments.each_chunk(
-            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, slope, re, im, out[rows]),
-            len(tokens),
+            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, *parts, out[rows]), len(tokens)
         )
         return out
 
     def displaced(self, tokens: Array, stages: Array, weights: Array, size: float) -> Array:
         """As :func:`usaav.flow.dormand_prince.displaced`, without passes over temporaries."""
         out = np.empty_like(tokens)
+        count, dim = tokens.shape
+        flat, flat_stages = tokens.reshape(-1), stages.reshape(len(stages), -1)
         self._moments.each_chunk(
-            lambda rows: _displaced(tokens[rows], stages[:, rows], weights, size, out[rows]), len(tokens)
+            lambda rows: _displaced(
+                flat, flat_stages, weights, size, dim, rows.start, rows.stop, out.reshape(-1)
+            ),
+            count,
         )
         return out
 
     def largest_error(self, stages: Array, size: float) -> float:
         """As :func:`usaav.flow.dormand_prince.largest_error`."""
+        n_stages, count, dim = stages.shape
+        flat = stages.reshape(n_stages, -1)
         angles = self._moments.each_chunk(
-            lambda rows: _largest_error(stages[:, rows], E5, E3), stages.shape[1]
+            lambda rows: _largest_error(flat, E5, E3, dim, rows.start, rows.stop), count
         )
         return abs(size) * float(np.max(angles))
 
@@ -190,6 +202,8 @@ def _legendre_tables(degree: int) -> tuple[Array, Array, Array, Array]:
     lag_square = ((k - 1.0) ** 2 - m**2) * (2.0 * k + 1.0) / (np.where(k > 1, 2.0 * k - 3.0, 1.0) * span)
     lag = np.where(k > m + 1, np.sqrt(np.maximum(lag_square, 0.0)), 0.0)
     slope = np.where(k >= m, np.sqrt(np.maximum((k - m) * (k + m + 1.0), 0.0)), 0.0)
+    step, lag = np.pad(step, ((0, 0), (0, _PAD + 1))), np.pad(lag, ((0, 0), (0, _PAD + 1)))
+    slope = np.pad(slope, ((0, 0), (0, _PAD)))
     orders = np.arange(1.0, degree + 1.0)
     start = np.concatenate([[1.0], np.cumprod(np.sqrt((2.0 * orders + 1.0) / (2.0 * orders)))])
     return start, step, lag, slope
@@ -243,10 +257,10 @@ def _circle_velocity(tokens, gradient_re, gradient_im, out):  # type: ignore[no-
 @njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
 def _sphere_moments(tokens, masses, start, step, lag):  # type: ignore[no-untyped-def]
     degree = len(start) - 1
-    out = np.zeros((2, degree + 1, degree + 1))
+    out = np.zeros((2, degree + 1, degree + 1 + _PAD))
     x, y, z = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     re, im = np.empty(_BLOCK), np.empty(_BLOCK)
-    last, now = np.empty(_BLOCK), np.empty(_BLOCK)
+    last, now = np.empty(_BLOCK), np.empty(_BLOCK)  # Q_(k-1)m, Q_km
     for first in range(0, len(tokens), _BLOCK):
         count = min(_BLOCK, len(tokens) - first)
         for b in range(count):
@@ -255,19 +269,34 @@ def _sphere_moments(tokens, masses, start, step, lag):  # type: ignore[no-untype
         for m in range(degree + 1):
             for b in range(count):
                 last[b], now[b] = 0.0, start[m]
-            for k in range(m, degree + 1):
-                if k > m:
-                    a, c = step[m, k], lag[m, k]
-                    for b in range(count):
-                        following = a * z[b] * now[b] - c * last[b]
-                        last[b] = now[b]
-                        now[b] = following
-                s = t = 0.0
+            for four in range((degree + 4 - m) // 4):
+                k = m + 4 * four
+                a, b1, b2, b3 = step[m, k + 1], step[m, k + 2], step[m, k + 3], step[m, k + 4]
+                c, d1, d2, d3 = lag[m, k + 1], lag[m, k + 2], lag[m, k + 3], lag[m, k + 4]
+                s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
                 for b in range(count):
-                    s += now[b] * re[b]
-                    t += now[b] * im[b]
-                out[0, m, k] += s
-                out[1, m, k] += t
+                    q0 = now[b]
+                    q1 = a * z[b] * q0 - c * last[b]
+                    q2 = b1 * z[b] * q1 - d1 * q0
+                    q3 = b2 * z[b] * q2 - d2 * q1
+                    s0 += q0 * re[b]
+                    t0 += q0 * im[b]
+                    s1 += q1 * re[b]
+                    t1 += q1 * im[b]
+                    s2 += q2 * re[b]
+                    t2 += q2 * im[b]
+                    s3 += q3 * re[b]
+                    t3 += q3 * im[b]
+                    last[b] = q3
+                    now[b] = b3 * z[b] * q3 - d3 * q2
+                out[0, m, k] += s0
+                out[0, m, k + 1] += s1
+                out[0, m, k + 2] += s2
+                out[0, m, k + 3] += s3
+                out[1, m, k] += t0
+                out[1, m, k + 1] += t1
+                out[1, m, k + 2] += t2
+                out[1, m, k + 3] += t3
             for b in range(count):
                 turned = re[b] * x[b] - im[b] * y[b]
                 im[b] = re[b] * y[b] + im[b] * x[b]
@@ -276,39 +305,46 @@ def _sphere_moments(tokens, masses, start, step, lag):  # type: ignore[no-untype
 
 
 @njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
-def _sphere_velocity(tokens, start, step, lag, slope, g_re, g_im, out):  # type: ignore[no-untyped-def]
-    """Tangential gradient of ``sum_m Re( (x + iy)^m sum_l g_ml Q_lm(z) )``."""
+def _sphere_velocity(tokens, start, step, lag, g_re, g_im, h_re, h_im, out):  # type: ignore[no-untyped-def]
+    """Tangential gradient of ``sum_m Re( (x + iy)^m sum_l c_ml Q_lm(z) )``.
+
+    ``g_ml = m c_ml``, and ``h_ml``, the coefficients of ``Q'``, are those of ``Q_l(m-1)`` times their slope.
+    """
     degree = len(start) - 1
     x, y, z = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     re, im = np.empty(_BLOCK), np.empty(_BLOCK)  # (x + iy)^(m - 1)
-    last, now = np.empty(_BLOCK), np.empty(_BLOCK)
+    last, now = np.empty(_BLOCK), np.empty(_BLOCK)  # Q_(k-1)m, Q_km
     value_re, value_im = np.empty(_BLOCK), np.empty(_BLOCK)  # sum_l g_ml Q_lm
-    deriv_re, deriv_im = np.empty(_BLOCK), np.empty(_BLOCK)  # sum_l g_(m-1)l Q'_l(m-1)
+    deriv_re, deriv_im = np.empty(_BLOCK), np.empty(_BLOCK)  # sum_l h_ml Q_lm
     fx, fy, fz = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     for first in range(0, len(tokens), _BLOCK):
         count = min(_BLOCK, len(tokens) - first)
         for b in range(count):
             x[b], y[b], z[b] = tokens[first + b, 0], tokens[first + b, 1], tokens[first + b, 2]
-            re[b], im[b] = 1.0, 0.0
-            fx[b] = fy[b] = fz[b] = 0.0
+            re[b], im[b], fx[b], fy[b], fz[b] = 1.0, 0.0, 0.0, 0.0, 0.0
         for m in range(1, degree + 1):
             for b in range(count):
                 last[b], now[b] = 0.0, start[m]
                 value_re[b] = value_im[b] = deriv_re[b] = deriv_im[b] = 0.0
-            for k in range(m, degree + 1):
-                if k > m:
-                    a, c = step[m, k], lag[m, k]
-                    for b in range(count):
-                        following = a * z[b] * now[b] - c * last[b]
-                        last[b] = now[b]
-                        now[b] = following
-                p, q = m * g_re[m, k], m * g_im[m, k]
-                r, s = slope[m - 1, k] * g_re[m - 1, k], slope[m - 1, k] * g_im[m - 1, k]
+            for four in range((degree + 4 - m) // 4):
+                k = m + 4 * four
+                a, a1, a2, a3 = step[m, k + 1], step[m, k + 2], step[m, k + 3], step[m, k + 4]
+                c, c1, c2, c3 = lag[m, k + 1], lag[m, k + 2], lag[m, k + 3], lag[m, k + 4]
+                p, p1, p2, p3 = g_re[m, k], g_re[m, k + 1], g_re[m, k + 2], g_re[m, k + 3]
+                q, q1, q2, q3 = g_im[m, k], g_im[m, k + 1], g_im[m, k + 2], g_im[m, k + 3]
+                r, r1, r2, r3 = h_re[m, k], h_re[m, k + 1], h_re[m, k + 2], h_re[m, k + 3]
+                s, s1, s2, s3 = h_im[m, k], h_im[m, k + 1], h_im[m, k + 2], h_im[m, k + 3]
                 for b in range(count):
-                    value_re[b] += p * now[b]
-                    value_im[b] += q * now[b]
-                    deriv_re[b] += r * now[b]
-                    deriv_im[b] += s * now[b]
+                    v = now[b]
+                    v1 = a * z[b] * v - c * last[b]
+                    v2 = a1 * z[b] * v1 - c1 * v
+                    v3 = a2 * z[b] * v2 - c2 * v1
+                    value_re[b] += p * v + p1 * v1 + p2 * v2 + p3 * v3
+                    value_im[b] += q * v + q1 * v1 + q2 * v2 + q3 * v3
+                    deriv_re[b] += r * v + r1 * v1 + r2 * v2 + r3 * v3
+                    deriv_im[b] += s * v + s1 * v1 + s2 * v2 + s3 * v3
+                    last[b] = v3
+                    now[b] = a3 * z[b] * v3 - c3 * v2
             for b in range(count):
                 fx[b] += re[b] * value_re[b] - im[b] * value_im[b]
                 fy[b] -= re[b] * value_im[b] + im[b] * value_re[b]
@@ -324,43 +360,52 @@ def _sphere_velocity(tokens, start, step, lag, slope, g_re, g_im, out):  # type:
 
 
 @njit(fastmath={"contract"}, error_model="numpy", nogil=True, cache=True)
-def _displaced(tokens, stages, weights, size, out):  # type: ignore[no-untyped-def]
-    count, dim = tokens.shape
-    for i in range(count):
-        for k in range(dim):
-            out[i, k] = tokens[i, k]
-    for s in range(len(weights)):
-        factor = size * weights[s]
-        if factor != 0.0:
-            for i in range(count):
-                for k in range(dim):
-                    out[i, k] += factor * stages[s, i, k]
-    for i in range(count):
-        square = 0.0
-        for k in range(dim):
-            square += out[i, k] * out[i, k]
-        scale = 1.0 / math.sqrt(square)
-        for k in range(dim):
-            out[i, k] *= scale
+def _displaced(tokens, stages, weights, size, dim, start, stop, out):  # type: ignore[no-untyped-def]
+    """Rows from `start` to `stop` of flat arrays, in blocks that stay in the first cache for all stages."""
+    for first in range(start * dim, stop * dim, _BLOCK * dim):
+        length = min(_BLOCK * dim, stop * dim - first)
+        point, here = out[first : first + length], tokens[first : first + length]
+        for i in range(length):
+            point[i] = here[i]
+        for s in range(len(weights)):
+            factor = size * weights[s]
+            if factor != 0.0:
+                stage = stages[s, first : first + length]
+                for i in range(length):
+                    point[i] += factor * stage[i]
+        for i in range(length // dim):
+            square = 0.0
+            for k in range(dim):
+                square += point[i * dim + k] * point[i * dim + k]
+            scale = 1.0 / math.sqrt(square)
+            for k in range(dim):
+                point[i * dim + k] *= scale
 
 
 @njit(fastmath={"contract"}, error_model="numpy", nogil=True, cache=True)
-def _largest_error(stages, fifth_weights, third_weights):  # type: ignore[no-untyped-def]
-    n_stages, count, dim = stages.shape
+def _largest_error(stages, fifth_weights, third_weights, dim, start, stop):  # type: ignore[no-untyped-def]
+    """Of rows from `start` to `stop` of flat stages, in blocks as above."""
+    a, b = np.empty(_BLOCK * dim), np.empty(_BLOCK * dim)
     largest = 0.0
-    for i in range(count):
-        fifth = third = 0.0
-        for k in range(dim):
-            a = b = 0.0
-            for s in range(n_stages):
-                a += fifth_weights[s] * stages[s, i, k]
-                b += third_weights[s] * stages[s, i, k]
-            fifth += a * a
-            third += b * b
-        scale = math.sqrt(fifth + 0.01 * third)
-        angle = fifth / scale if scale > 0.0 else scale
-        if angle > largest or math.isnan(angle):  # nothing exceeds a NaN, so it stays
-            largest = angle
+    for first in range(start * dim, stop * dim, _BLOCK * dim):
+        length = min(_BLOCK * dim, stop * dim - first)
+        a[:] = 0.0
+        b[:] = 0.0
+        for s in range(len(fifth_weights)):
+            stage = stages[s, first : first + length]
+            p, q = fifth_weights[s], third_weights[s]
+            for i in range(length):
+                a[i] += p * stage[i]  # also where p and q are 0: a NaN must not pass unseen
+                b[i] += q * stage[i]
+        for i in range(length // dim):
+            fifth = third = 0.0
+            for k in range(dim):
+                fifth += a[i * dim + k] * a[i * dim + k]
+                third += b[i * dim + k] * b[i * dim + k]
+            scale = math.sqrt(fifth + 0.01 * third)
+            angle = fifth / scale if scale > 0.0 else scale
+            if angle > largest or math.isnan(angle):  # nothing exceeds a NaN, so it stays
+                largest = angle
     return largest
 
 
