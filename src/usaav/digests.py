@@ -100,7 +100,12 @@ def _tree(file: Path) -> ast.Module:
 
 @cache
 def _module_digest(name: str) -> str:
-    return hashlib.sha256(_code(_source(name)).encode()).hexdigest()
+    source = _source(name)
+    total = hashlib.sha256(_code(source).encode())
+    kernels = source.with_suffix(".cu")  # what a device runs belongs to the module of the same name
+    if kernels.is_file():
+        total.update(kernels.read_bytes())
+    return total.hexdigest()
 
 
 @cache

@@ -132,6 +132,7 @@ def test_does_not_change_with(package: Path, file: str, text: str) -> None:
         ("kernels/rope.py", "def rotate(x):\n    return x + 0"),
         ("kernels/rope.py", "def rotate(x):\n    return 'a text that is returned'"),
         ("user.py", "from usaav.kernels import rotate, keep"),
+        ("kernels/rope.cu", "__global__ void rotate() {}"),
     ],
 )
 def test_changes_with(package: Path, file: str, text: str) -> None:
