@@ -28,7 +28,6 @@ __all__ = [
 BASE_MB = 1000
 #: pairs of tokens (or, for the spectral field, terms of the expansion) per second and thread, on a slow core
 PAIRS_PER_SECOND = 2e8
-TERMS_PER_TOKEN = 1000
 #: evaluations of the right-hand side: of a smooth run, and for each output time
 EVALUATIONS = (5000, 20)
 #: minutes for start and end of a job, whatever it does
@@ -38,6 +37,11 @@ BYTES_PER_ROW = 400
 #: one thread for each that many seconds of work
 SECONDS_PER_THREAD = 120
 MAX_THREADS = 32
+#: tokens that one thread of the spectral field takes at a time, as in usaav.flow.spectral, which needs numba
+CHUNK = 16384
+#: arrays of all tokens that a run holds at a time: the stages of a step, the points of old and new steps, and
+#: what an observation makes; and that the job holds of each run from its start: drawn, checked, in content
+ARRAYS_IN_STEP, ARRAYS_AT_START = 26, 3
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,12 @@ def of_simulation(case: Case, attempt: int = 1) -> Needs:
     """Needs of the job that simulates `case`; memory and time grow with `attempt` (1, 2, ...)."""
     settings = case.settings
     seconds = work(case)
-    threads = min(MAX_THREADS, len(case.seeds), 1 + int(seconds // SECONDS_PER_THREAD))
+    # a run on the spectral field shares its tokens among threads, one on the direct field takes one
+    each = math.ceil(settings.n_tokens / CHUNK) if _expands(case) else 1
+    threads = min(MAX_THREADS, len(case.seeds) * each, 1 + int(seconds // SECONDS_PER_THREAD))
     return Needs(
         threads=threads,
-        mem_mb=math.ceil((BASE_MB + 3 * stored_mb([case]) + 2 * threads * _matrix_mb(case)) * attempt),
+        mem_mb=math.ceil((BASE_MB + 3 * stored_mb([case]) + _held_mb(case, threads)) * attempt),
         runtime=math.ceil((BASE_MINUTES + 3 * seconds / threads / 60) * attempt),
         gpu=1 if settings.backend == "cupy" else 0,
     )
@@ -129,6 +135,14 @@ def held_gb(case: Case) -> float:
     return (stored_mb([case]) + _matrix_mb(case)) / 1000
 
 
+def _held_mb(case: Case, threads: int) -> float:
+    """Megabytes that the runs of `case` hold while they go on, `threads` of them at a time at most."""
+    runs = len(case.seeds)
+    array_mb = 8e-6 * case.settings.n_tokens * case.settings.dim
+    at_once = min(threads, runs)
+    return (ARRAYS_AT_START * runs + ARRAYS_IN_STEP * at_once) * array_mb + 2 * at_once * _matrix_mb(case)
+
+
 def _matrix_mb(case: Case) -> float:
     """Megabytes of the matrix of all pairs, if the weight depends on labels; a GPU needs none."""
     without = case.settings.kernel.weight.type == "constant" or case.settings.backend == "cupy"
@@ -137,10 +151,28 @@ def _matrix_mb(case: Case) -> float:
 
 def _interactions(case: Case) -> float:
     """Pairs of tokens, or terms of the expansion, in one evaluation of the right-hand side."""
+    pairs = float(case.settings.n_tokens) ** 2
+    return min(pairs, float(case.settings.n_tokens) * _terms(case)) if _expands(case) else pairs
+
+
+def _expands(case: Case) -> bool:
+    """Whether the spectral field may be taken, and exists."""
     settings = case.settings
-    pairs = float(settings.n_tokens) ** 2
-    expands = settings.field != "direct" and settings.dim <= 3 and settings.kernel.weight.type == "constant"
-    return min(pairs, float(settings.n_tokens) * TERMS_PER_TOKEN) if expands else pairs
+    plain = settings.normalization == "none" and settings.backend in ("auto", "numba")
+    weight, beta = settings.kernel.weight.type, settings.kernel.beta
+    return (
+        settings.field != "direct"
+        and plain
+        and beta is not None
+        and settings.dim <= 3
+        and weight == "constant"
+    )
+
+
+def _terms(case: Case) -> float:
+    """Harmonics up to the degree at which the expansion is cut, that of a tolerance of 1e-12."""
+    degree = 5.0 + 7.9 * math.sqrt(case.settings.kernel.beta or 0.0)
+    return degree if case.settings.dim == 2 else 0.5 * (degree + 1.0) * (degree + 2.0)
 
 
 def _evaluations(case: Case) -> float:
@@ -155,6 +187,7 @@ def stored_mb(cases: Iterable[Case]) -> float:
     total = 0.0
     for case in cases:
         settings = case.settings
-        tokens = len(settings.snapshots) * settings.n_tokens * settings.dim
-        total += 8e-6 * len(case.seeds) * (tokens + len(settings.times) * (settings.dim + 3))
+        tokens = len(settings.snapshots) * min(settings.n_tokens, settings.stored_tokens) * settings.dim
+        observed = len(settings.times) * (settings.dim + 3 + 2 * settings.mode_degrees)
+        total += 8e-6 * len(case.seeds) * (tokens + observed)
     return total

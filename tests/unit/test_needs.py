@@ -10,6 +10,7 @@ import pytest
 from usaav import needs
 from usaav.config import from_mapping
 from usaav.config.cases import Case
+from usaav.flow import spectral
 
 
 def case(kernel: dict[str, Any] | None = None, **settings: Any) -> Case:
@@ -68,8 +69,26 @@ def test_a_further_attempt_gets_more() -> None:
     assert needs.of_reading([case()], 2).mem_mb > needs.of_reading([case()], 1).mem_mb
 
 
-def test_threads_are_not_more_than_runs() -> None:
-    assert needs.of_simulation(case(n_tokens=16_384, seeds=3)).threads == 3
+def test_threads_are_not_more_than_runs_can_use() -> None:
+    """One a run on the direct field, one for each chunk of tokens of each run on the spectral one."""
+    assert needs.of_simulation(case(n_tokens=16_384, seeds=3, field="direct")).threads == 3
+    assert needs.of_simulation(case({"type": "usa", "beta": 100}, n_tokens=60_000, seeds=[0])).threads == 4
+    assert needs.of_simulation(case(n_tokens=1_000_000, seeds=[0])).threads > 4
+    assert needs.of_simulation(case(n_tokens=1_000_000, seeds=[0], field="direct")).threads == 1
+
+
+def test_the_chunks_are_those_of_the_field() -> None:
+    assert needs.CHUNK == spectral.CHUNK
+
+
+def test_memory_counts_the_stages_of_each_run_at_a_time_and_only_stored_tokens() -> None:
+    """Twelve stages and a few more arrays of a million tokens; the file has few of them."""
+    million = {"n_tokens": 1_000_000, "snapshots": "all", "stored_tokens": 1000}
+    one = needs.of_simulation(case(**million, seeds=[0]))
+    arrays = (one.mem_mb - needs.BASE_MB) / (8e-6 * 1_000_000 * 3)
+    assert 16 < arrays < 40
+    assert needs.stored_mb([case(**million, seeds=[0])]) < 5
+    assert needs.of_simulation(case(**million, seeds=2)).mem_mb > one.mem_mb + 12 * 24
 
 
 def test_a_gpu_only_when_asked_for() -> None:

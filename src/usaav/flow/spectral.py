@@ -153,9 +153,10 @@ class SpectralField:
         value, rise = np.zeros((2, *slope.shape), dtype=np.complex128)
         value[:, :-_PAD] = np.arange(self.degree + 1)[:, None] * moments
         rise[1:, :-_PAD] = (slope[:, :-_PAD] * moments)[:-1]
-        parts = [np.ascontiguousarray(part) for part in (value.real, value.imag, rise.real, rise.imag)]
+        g_re, g_im, h_re, h_im = value.real.copy(), value.imag.copy(), rise.real.copy(), rise.imag.copy()
         self._moments.each_chunk(
-            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, *parts, out[rows]), len(tokens)
+            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, g_re, g_im, h_re, h_im, out[rows]),
+            len(tokens),
         )
         return out
 
