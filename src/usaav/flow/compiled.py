@@ -242,6 +242,15 @@ def _pack(tokens, padded, dim):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
+def _padded(weight, n):  # type: ignore[no-untyped-def]
+    # assigning to a slice would be a line less, and half of the time to compile
+    masses = np.zeros(n)
+    for i in range(weight.size):
+        masses[i] = weight[i]
+    return masses
+
+
+@njit(error_model="numpy")
 def _unpack(packed, m, d):  # type: ignore[no-untyped-def]
     padded = (m + BLOCK - 1) // BLOCK * BLOCK
     tokens = np.empty((m, d))
@@ -261,8 +270,7 @@ def velocity(tokens, weight, coupling, kind, slope, shift):  # type: ignore[no-u
     m, d = tokens.shape
     n = (m + BLOCK - 1) // BLOCK * BLOCK
     dim = _padded_dim(d, kind)
-    masses = np.zeros(n)
-    masses[:m] = weight
+    masses = _padded(weight, n)
     out, total = np.empty(dim * n), np.empty(n)
     _velocity(_pack(tokens, n, dim), n, m, dim, masses, coupling, kind, slope, shift, out, total)
     return _unpack(out, m, d)
@@ -278,8 +286,7 @@ def step(tokens, initial, weight, coupling, kind, slope, shift, size, tolerance)
     m, d = tokens.shape
     n = (m + BLOCK - 1) // BLOCK * BLOCK
     dim = _padded_dim(d, kind)
-    masses = np.zeros(n)
-    masses[:m] = weight
+    masses = _padded(weight, n)
     z = _pack(tokens, n, dim)
     total, y = np.empty(n), np.empty(dim * n)
     stages = np.empty((N_STAGES, dim * n))
@@ -311,7 +318,8 @@ def step(tokens, initial, weight, coupling, kind, slope, shift, size, tolerance)
 
 @njit(fastmath={"contract"}, error_model="numpy")
 def _combine(z, stages, weights, count, size, y):  # type: ignore[no-untyped-def]
-    y[:] = z
+    for k in range(y.size):
+        y[k] = z[k]
     for stage in range(count):
         factor = size * weights[stage]
         if factor != 0.0:
