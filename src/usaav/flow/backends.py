@@ -76,9 +76,12 @@ def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int],
         return "direct"
     if why_not is not None:
         raise ConfigError(f"field = spectral: {why_not}; use field auto or direct")
-    from usaav.flow.spectral_system import crossover
+    from usaav.flow.spectral_system import FEWEST, crossover
 
-    enough = field == "spectral" or n_tokens >= crossover(interaction.beta, dim, rtol)
+    if field == "spectral":
+        return "spectral"
+    # for few tokens the answer needs no crossover, and so no Bessel functions, which take time to import
+    enough = n_tokens >= FEWEST and n_tokens >= crossover(interaction.beta, dim, rtol)
     return "spectral" if enough else "direct"
 
 

@@ -21,8 +21,8 @@ Index = NDArray[np.int64]
 # Nanoseconds that an evaluation takes for each ordered pair, for each token and degree, and for each token
 # and harmonic, as measured by the field benchmark.
 _DIRECT, _CIRCLE, _SPHERE = 0.65, 0.5, 0.8
-# below this the array step costs more than any field
-_FEWEST = 512
+#: below this the array step costs more than any field
+FEWEST = 512
 # up to so many tokens all pairs are looked at, and merges are recorded one by one
 _MOST_IN_PAIRS = 2048
 # tokens at which the local mass, which bounds contraction rates, is sampled
@@ -38,7 +38,7 @@ def crossover(beta: float, dim: int, rtol: float) -> int:
     """Number of tokens from which the spectral field is the faster one (d = 2, 3)."""
     degree = SpectralField(beta, dim, tolerance_for(rtol)).degree
     per_token = _CIRCLE * degree if dim == 2 else _SPHERE * (degree + 1) * (degree + 2) / 2.0
-    return max(_FEWEST, int(per_token / _DIRECT))
+    return max(FEWEST, int(per_token / _DIRECT))
 
 
 class SpectralSystem(BaseSystem):
