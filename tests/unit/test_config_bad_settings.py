@@ -151,7 +151,7 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({".n_tokens": 4_000_000, ".seeds": 1000}, ("experiments.main.n_tokens", "raise memory_limit")),
     ({".n_tokens": 4_000_000, ".field": "direct"}, ("experiments.main.n_tokens", "raise time_limit")),
     ({".n_tokens": 200_000, ".kernel": BIAS}, ("experiments.main.n_tokens", "not 320 GB", "memory_limit")),
-    ({".seeds": 100_000, ".n_tokens": 4096}, ("experiments.main.n_tokens", "core-hours")),
+    ({".seeds": 100_000, ".n_tokens": 4096, ".field": "direct"}, ("experiments.main.n_tokens", "core-hours")),
     (
         {".sweep": {"kernel.beta": [1 + k / 1000 for k in range(2000)], "dim": list(range(3, 30))}},
         (".sweep", "20000 cases"),
