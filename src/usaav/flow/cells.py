@@ -9,8 +9,12 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
-def group_close(tokens: Array, masses: Array, velocities: Array, tolerance: float) -> Index | None:
+def group_close(
+    tokens: Array, masses: Array, velocities: Array, tolerance: float, labels: Array | None = None
+) -> Index | None:
     """Group tokens that share a cell of diameter `tolerance` and are, as a group, not spreading.
+
+    Where there are labels, only tokens of equal ones are grouped.
 
     Two close tokens in neighbouring cells stay apart until they come to share one, or until so few are left
     that all pairs can be looked at.
@@ -19,7 +23,7 @@ def group_close(tokens: Array, masses: Array, velocities: Array, tolerance: floa
     ----------
     tokens, velocities : (m, d)
         Unit rows and their velocities.
-    masses : (m,)
+    masses, labels : (m,)
 
     Returns
     -------
@@ -32,6 +36,9 @@ def group_close(tokens: Array, masses: Array, velocities: Array, tolerance: floa
     cells = np.floor(tokens / edge).astype(np.int64)
     # one number per cell; distinct cells with equal numbers are separated below, by their diameter
     key = np.zeros(len(tokens), dtype=np.int64)
+    if labels is not None:
+        kinds = np.unique(labels, return_inverse=True)[1]
+        key += kinds * _factors(dim + 1)[dim]
     for column, factor in enumerate(_factors(dim)):
         key += cells[:, column] * factor
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
@@ -46,7 +53,10 @@ def group_close(tokens: Array, masses: Array, velocities: Array, tolerance: floa
         drift = np.bincount(group, masses * speed) / mass
         spreading += np.bincount(group, masses * (here - center[group]) * (speed - drift[group]))
         np.maximum.at(widest, group, np.abs(here))
-    split = ((spreading > 0.0) | (widest > tolerance))[group]
+    mixed = np.zeros(len(first), dtype=bool)
+    if labels is not None:
+        np.logical_or.at(mixed, group, labels != labels[first][group])
+    split = ((spreading > 0.0) | (widest > tolerance) | mixed)[group]
     own = np.where(split, np.arange(len(tokens)), first[group])
     _, numbers = np.unique(own, return_inverse=True)
     result: Index = numbers.astype(np.int64)

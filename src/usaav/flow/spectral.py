@@ -35,6 +35,7 @@ from usaav.flow.compiled import exp2
 from usaav.flow.dormand_prince import E3, E5
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 #: tokens that one compiled call works through; fixed, so that sums do not depend on the number of threads
 CHUNK = 16384
@@ -117,7 +118,10 @@ class Moments:
 
 
 class SpectralField:
-    """Velocities and energy of tokens with masses on S^1 or S^2, for ``phi = exp`` and ``w = 1``.
+    """Velocities and energy of tokens with masses on S^1 or S^2, for ``phi = exp``.
+
+    With labels, weights ``sum_k s_k a_k(xi_i) a_k(xi_j)`` make the field ``sum_k s_k a_k(xi_i) F_k(z_i)``
+    with ``F_k`` the field, for w = 1, of masses ``a_k(xi_j) m_j``: O(r n).
 
     Parameters
     ----------
@@ -125,40 +129,68 @@ class SpectralField:
         See :func:`coefficients`.
     threads
         Threads to work with; results do not depend on it.
+    signs, factors : (r,), (r, m)
+        ``s_k`` and ``a_k`` of the tokens' labels; None for w = 1.
     """
 
-    def __init__(self, beta: float, dim: int, tolerance: float, threads: int = 1) -> None:
+    def __init__(
+        self,
+        beta: float,
+        dim: int,
+        tolerance: float,
+        threads: int = 1,
+        signs: Array | None = None,
+        factors: Array | None = None,
+    ) -> None:
         self.coefficients = coefficients(beta, dim, tolerance)
         self._beta = beta
         self._moments = Moments(len(self.coefficients) - 1, dim, threads)
+        self._signs, self._factors = signs, factors
 
     @property
     def degree(self) -> int:
         """Largest degree L."""
         return self._moments.degree
 
+    def keep(self, rows: Index) -> None:
+        """Go on with these tokens only (after a merge)."""
+        if self._factors is not None:
+            self._factors = np.ascontiguousarray(self._factors[:, rows])
+
     def velocity(self, tokens: Array, masses: Array) -> Array:
         """Tangent velocities ``(m, d)`` per internal time ``s = exp(beta) tau`` of unit rows ``(m, d)``."""
-        moments = self._moments.of(tokens, masses) * (self.coefficients / self._beta)
         out = np.empty_like(tokens)
+        if self._signs is None or self._factors is None:
+            fill = self._gradient(tokens, masses)
+            self._moments.each_chunk(lambda rows: fill(rows, out[rows]), len(tokens))
+            return out
+        signs, factors = self._signs, self._factors
+        fills = [self._gradient(tokens, factor * masses) for factor in factors]
+
+        def combine(rows: slice) -> None:
+            part, total = np.empty_like(tokens[rows]), np.zeros_like(tokens[rows])
+            for sign, factor, fill in zip(signs, factors, fills, strict=True):
+                fill(rows, part)
+                total += (sign * factor[rows])[:, None] * part
+            out[rows] = total
+
+        self._moments.each_chunk(combine, len(tokens))
+        return out
+
+    def _gradient(self, tokens: Array, masses: Array) -> Callable[[slice, Array], None]:
+        """What writes the field of these masses, with w = 1, at a slice of the tokens."""
+        moments = self._moments.of(tokens, masses) * (self.coefficients / self._beta)
         if self._moments.tables is None:
             moments *= np.arange(self.degree + 1)
             re, im = moments.real.copy(), moments.imag.copy()
-            self._moments.each_chunk(
-                lambda rows: _circle_velocity(tokens[rows], re, im, out[rows]), len(tokens)
-            )
-            return out
+            return lambda rows, out: _circle_velocity(tokens[rows], re, im, out)
         start, step, lag, slope = self._moments.tables
         moments[1:] *= 2.0
         value, rise = np.zeros((2, *slope.shape), dtype=np.complex128)
         value[:, :-_PAD] = np.arange(self.degree + 1)[:, None] * moments
         rise[1:, :-_PAD] = (slope[:, :-_PAD] * moments)[:-1]
         g_re, g_im, h_re, h_im = value.real.copy(), value.imag.copy(), rise.real.copy(), rise.imag.copy()
-        self._moments.each_chunk(
-            lambda rows: _sphere_velocity(tokens[rows], start, step, lag, g_re, g_im, h_re, h_im, out[rows]),
-            len(tokens),
-        )
-        return out
+        return lambda rows, out: _sphere_velocity(tokens[rows], start, step, lag, g_re, g_im, h_re, h_im, out)
 
     def displaced(self, tokens: Array, stages: Array, weights: Array, size: float) -> Array:
         """As :func:`usaav.flow.dormand_prince.displaced`, without passes over temporaries."""
@@ -183,7 +215,13 @@ class SpectralField:
         return abs(size) * float(np.max(angles))
 
     def energy(self, tokens: Array, masses: Array) -> float:
-        """``sum_ij w_i w_j exp(beta (<z_i, z_j> - 1))``, from the moments alone."""
+        """``sum_ij w_i w_j W_ij exp(beta (<z_i, z_j> - 1))``, from the moments alone."""
+        if self._signs is None or self._factors is None:
+            return self._square(tokens, masses)
+        parts = [self._square(tokens, factor * masses) for factor in self._factors]
+        return float(self._signs @ np.array(parts))
+
+    def _square(self, tokens: Array, masses: Array) -> float:
         square = np.abs(self._moments.of(tokens, masses)) ** 2
         if self._moments.tables is not None:
             square[1:] *= 2.0
