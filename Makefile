@@ -10,7 +10,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help figures test test-slurm test-conda coverage estimate cluster lint format docs schema lock clean distclean
+.PHONY: help figures test test-slurm test-conda cuda coverage estimate cluster lint format docs schema lock clean distclean
 
 # The scripts that Snakemake starts look for python on PATH.
 in_venv := PATH="$$(pwd)/.venv/bin:$$PATH"
@@ -102,6 +102,17 @@ $(stand_in): $(dev)
 test-conda: $(dev) $(stand_in)  ## the workflow through Snakemake's conda code, on a local channel with a stand-in for conda
 	@USAAV_STAND_IN="$$(pwd)/.stand-in" $(python) -m pytest tests/conda $(ARGS)
 
+cuda := .cuda/.ready-$(shell { pwd; cat envs/requirements-cuda.txt; } 2>/dev/null | cksum | tr ' ' '-')
+
+$(cuda): $(dev)
+	@rm -rf .cuda
+	@.venv/bin/python -m venv .cuda
+	@.cuda/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
+	    --require-hashes -r envs/requirements-cuda.txt
+	@touch $@
+
+cuda: $(cuda)  ## .cuda with cupy and NVRTC, with which `make test` also compiles the kernels; needs no device
+
 coverage: $(dev)  ## the test suite with line coverage of src; fails below the bar set in pyproject.toml
 	@$(python) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered $(ARGS)
 
@@ -157,7 +168,8 @@ lock:  ## the hash-locked files under envs/, from pyproject.toml (UPGRADE=1: to 
 	compile requirements-cluster pyproject.toml --group build --extra cluster --constraint envs/requirements-docs.txt; \
 	compile requirements pyproject.toml --group build --constraint envs/requirements-docs.txt; \
 	compile requirements-build --group build --constraint envs/requirements-docs.txt; \
-	compile requirements-stand-in --group stand-in --constraint envs/requirements-docs.txt
+	compile requirements-stand-in --group stand-in --constraint envs/requirements-docs.txt; \
+	compile requirements-cuda --group cuda --constraint envs/requirements-docs.txt
 
 clean:  ## remove results and everything else that is made, but not .venv
 	@if [ -d results ]; then find results/ -mindepth 1 ! -path results/README.md -delete; fi
@@ -165,4 +177,4 @@ clean:  ## remove results and everything else that is made, but not .venv
 	@find src tests workflow -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## the same, and .venv
-	@rm -rf .venv .stand-in
+	@rm -rf .venv .stand-in .cuda

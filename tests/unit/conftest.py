@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu.devices import cuda, device, processor  # noqa: F401  fixtures of the tests of the GPU engine
+from device.fixtures import cuda, device, processor  # noqa: F401  fixtures of the tests of the GPU engine
 
 # Small, and by the plain engine, so that nothing has to be compiled first.
 _ROPE = {"type": "rope", "beta": 1, "planes": [[0, 1]], "frequencies": [1]}

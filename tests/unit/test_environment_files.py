@@ -81,6 +81,16 @@ def test_lock_files_satisfy_the_ranges(project: dict[str, Any], pins: Mapping[st
     assert_satisfied(extras["docs"], pins["requirements-docs"])
 
 
+def test_the_lock_file_of_the_device_compilers_satisfies_its_ranges(
+    repo: Path, project: dict[str, Any]
+) -> None:
+    locked = read_pins(repo / "envs" / "requirements-cuda.txt")
+    assert_satisfied(project["dependency-groups"]["cuda"], locked)
+    assert set(project["dependency-groups"]["cuda"]) == set(
+        project["project"]["optional-dependencies"]["cuda12"]
+    )
+
+
 def test_each_lock_file_holds_the_one_before(pins: Mapping[str, Pins]) -> None:
     for small, large in itertools.pairwise(LOCKS):
         assert pins[small].items() <= pins[large].items(), f"{small} is not part of {large}: run `make lock`"
@@ -111,6 +121,11 @@ def test_conda_environment_has_the_ranges_of_pyproject(repo: Path, project: dict
     ranges, rest = conda_ranges(repo / "envs" / "usaav.yaml")
     assert rest == ["pip", {"pip": ["-e .."]}]
     assert ranges == expected_ranges(project)
+    with_cupy, rest = conda_ranges(repo / "envs" / "gpu.yaml")
+    assert rest == ["pip", {"pip": ["-e .."]}]
+    extras = project["project"]["optional-dependencies"]
+    (cupy,) = {str(Requirement(extras[name][0]).specifier) for name in ("cuda12", "cuda13")}
+    assert with_cupy == {**ranges, "cupy": SpecifierSet(cupy)}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from gpu.processor import ProcessorDevice
+from device.processor import ProcessorDevice
 from physics import examples
 from usaav import metrics, simulate
 from usaav.errors import BackendError, ConfigError, SimulationError

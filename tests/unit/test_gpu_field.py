@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu.processor import ProcessorDevice, library
+from device.processor import ProcessorDevice, library
 from physics import examples
 from usaav.flow.systems import ArraySystem, Interaction
 from usaav.gpu import field, system

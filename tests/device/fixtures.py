@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpu.processor import COMPILER, ProcessorDevice
+from device.processor import COMPILER, ProcessorDevice
 from usaav.gpu import device as devices
 from usaav.gpu import field
 
