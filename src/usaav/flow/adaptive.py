@@ -238,7 +238,7 @@ class _Run:
         if seen.groups is not None:
             clusters.tokens = np.asarray(clusters.tokens)
             self.system.keep(clusters.condense(seen.groups))
-            self.system.review(len(clusters))
+            self._review()
             return True
         meeting = (seen.squares < options.merge_tolerance**2) & (seen.rates >= 0.0)
         if meeting.any():
@@ -247,7 +247,14 @@ class _Run:
             kept = clusters.merge(seen.pairs[meeting], velocity, self.clock, self.system.rate)
             self.system.keep(kept)
             return True
-        return self.system.review(len(clusters))
+        return self._review()
+
+    def _review(self) -> bool:
+        """Let the system change its field, and note when it does."""
+        changed = self.system.review(len(self.clusters))
+        if changed:
+            self.clusters.handover_time = self.clock.time
+        return changed
 
     def _rest(self) -> None:
         """Stop: a consensus has no dynamics left, though labels that couple differently may not merge."""

@@ -93,6 +93,8 @@ class Clusters:
         Number of merges that :meth:`condense` made and that are not among them.
     wanted
         Squared chord of the reported angle.
+    handover_time
+        tau at which the direct field took over from another; -1 as long as none has.
     """
 
     def __init__(self, tokens: Array, angle: float) -> None:
@@ -104,6 +106,7 @@ class Clusters:
         self.members: Index = np.arange(n)
         self.merges: list[Merge] = []
         self.unrecorded = 0
+        self.handover_time = -1.0
         self._births: Index = np.zeros(n, dtype=np.int64)
         self._moments: list[_Moment | None] = [_Moment(Clock(), self.names, tokens.copy())]
         # by names: when a pair crossed the reported angle, and when the last merge of a cluster did

@@ -61,6 +61,7 @@ class Recording:
         self.merges: list[Merge] = []
         self.unrecorded_merges = 0
         self.step_count = 0
+        self.handover_time = -1.0
 
     def observe(self, index: int, gauge_tokens: Array, energy: float) -> None:
         """Record output time `index`: all tokens ``(n, d)`` in gauge coordinates, and the energy."""
@@ -96,7 +97,15 @@ def dataset(
     first = recordings[0]
     data: dict[str, Any] = {
         name: np.stack([getattr(recording, name) for recording in recordings])
-        for name in ("tokens", "energy", "dirac_distance", "mean_token", "step_count", "unrecorded_merges")
+        for name in (
+            "tokens",
+            "energy",
+            "dirac_distance",
+            "mean_token",
+            "step_count",
+            "unrecorded_merges",
+            "handover_time",
+        )
     }
     coordinates: dict[str, Any] = {"time": times, "seed": ("run", np.asarray(seeds, dtype=np.int64))}
     if first.mode_amplitude:

@@ -234,6 +234,7 @@ def _run(plan: _Plan, engine: Engine, run: int, tokens: Array, labels: Array | N
                 system, gauge_tokens, plan.times, plan.options, observe_clusters
             )
             recording.merges, recording.unrecorded_merges = clusters.merges, clusters.unrecorded
+            recording.handover_time = clusters.handover_time
         else:
             recording.step_count = layers.integrate(
                 system, gauge_tokens, plan.times, plan.step, observe_tokens

@@ -29,6 +29,11 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "mode_phase": (("run", "time", "degree"), "phase of the mode on the circle (0 on the sphere)", "rad"),
     "step_count": (("run",), "integration steps, rejected ones included, or layers", "1"),
     "unrecorded_merges": (("run",), "merges among very many tokens, made in bulk and not listed", "1"),
+    "handover_time": (
+        ("run",),
+        "tau at which the direct field took over from the spectral one or from a GPU; -1: never",
+        "1",
+    ),
     "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
     "merge_first": (("run", "merge"), "smallest token index of the first cluster; -1: no such merge", "1"),
     "merge_second": (("run", "merge"), "smallest token index of the second cluster; -1: no such merge", "1"),
