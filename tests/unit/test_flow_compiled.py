@@ -74,8 +74,8 @@ def example(n: int, dim: int, kind: int) -> tuple[np.ndarray, np.ndarray, np.nda
     return examples.tokens(n, dim, n), masses / masses.sum(), coupling + coupling.T
 
 
-# around the block of 32 and the tile of 512
-@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 64, 65, 100, 513, 600])
+# around the block of 16 and the tile of 512
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 32, 33, 100, 511, 512, 513, 600])
 @pytest.mark.parametrize("dim", [2, 3, 5])
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_velocity(kind: int, dim: int, n: int) -> None:
@@ -150,8 +150,9 @@ def test_pair_energy(kind: int) -> None:
 def test_neighbours() -> None:
     z = np.array([[1.0, 0.0], [math.cos(1e-3), math.sin(1e-3)], [math.cos(0.1), math.sin(0.1)], [0.0, 1.0]])
     velocity = np.array([[0.0, 1e-3], [0.0, 0.0], [0.0, -1.0], [0.0, 0.0]])
-    smallest, fastest, pairs, squares, rates = compiled.neighbours(z, velocity, 0.04, 0.002)
+    smallest, fastest, widest, pairs, squares, rates = compiled.neighbours(z, velocity, 0.04, 0.002, 16)
     assert smallest == pytest.approx(1e-6, rel=1e-6)
+    assert widest == math.inf
     assert pairs.tolist() == [[0, 1]]
     assert squares == pytest.approx([1e-6], rel=1e-6)
     assert rates == pytest.approx([1.0], rel=1e-5)
@@ -160,15 +161,20 @@ def test_neighbours() -> None:
 
 
 def test_neighbours_of_few_and_of_equal_tokens() -> None:
-    none = compiled.neighbours(np.eye(3)[:1], np.zeros((1, 3)), 1.0, 1.0)
-    assert none[:2] == (math.inf, 0.0)
-    assert none[2].shape == (0, 2)
-    smallest, fastest, pairs, squares, rates = compiled.neighbours(
-        np.tile(np.eye(3)[:1], (3, 1)), np.zeros((3, 3)), 1e-6, 1e-18
+    none = compiled.neighbours(np.eye(3)[:1], np.zeros((1, 3)), 1.0, 1.0, 1)
+    assert none[:3] == (math.inf, 0.0, math.inf)
+    assert none[3].shape == (0, 2)
+    equal = np.tile(np.eye(3)[:1], (3, 1))
+    smallest, fastest, widest, pairs, squares, rates = compiled.neighbours(
+        equal, np.zeros((3, 3)), 1e-6, 1e-18, 9
     )
-    assert (smallest, fastest) == (0.0, 0.0)
+    assert (smallest, fastest, widest) == (0.0, 0.0, 0.0)
     assert pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert squares.tolist() == rates.tolist() == [0.0] * 3
+    # a full list ends the list, and nothing else
+    *others, pairs, _, _ = compiled.neighbours(equal, np.zeros((3, 3)), 1e-6, 1e-18, 2)
+    assert others == [0.0, 0.0, 0.0]
+    assert pairs.tolist() == [[0, 1], [0, 2]]
 
 
 @pytest.fixture
@@ -210,8 +216,8 @@ def test_compiling_changes_only_the_order_of_sums(kind: int, interpreted: Any) -
     energy = compiled.pair_energy(z, masses, coupling, kind, slope)
     assert energy == pytest.approx(interpreted["pair_energy"](z, masses, coupling, kind, slope), rel=1e-14)
     for one, other in zip(
-        compiled.neighbours(z, velocity, 1.0, 0.5),
-        interpreted["neighbours"](z, velocity, 1.0, 0.5),
+        compiled.neighbours(z, velocity, 1.0, 0.5, n**2),
+        interpreted["neighbours"](z, velocity, 1.0, 0.5, n**2),
         strict=True,
     ):
         assert np.asarray(one) == pytest.approx(np.asarray(other), rel=1e-12)

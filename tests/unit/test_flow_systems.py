@@ -161,6 +161,29 @@ def test_pairs_with_unlike_labels_may_not_merge(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", examples.BACKENDS)
+def test_a_cloud_that_meets_is_no_matrix_of_pairs(backend: str) -> None:
+    """Of very many tokens that have met, a few pairs each are listed, which connect all of them."""
+    n = 3000
+    z, still = np.tile(np.eye(3)[:1], (n, 1)), np.zeros((n, 3))
+    seen = examples.system(examples.usa(1.0), None, backend).neighbours(
+        z, np.full(n, 1 / n), still, 1e-6, 1e-18
+    )
+    assert n - 1 <= len(seen.pairs) <= 16 * n
+    assert seen.widest == 0.0
+    # labels that couple unlike take no place of those that may merge
+    labels = np.arange(float(n))
+    labels[-1] = labels[-2]
+    system = examples.system(examples.kernels(3)["gaussian_circle"], labels, backend)
+    seen = system.neighbours(z, np.full(n, 1 / n), still, 1e-6, 1e-18)
+    assert seen.pairs.tolist() == [[n - 2, n - 1]]
+    assert seen.widest == 0.0
+    # one that leaves is no consensus
+    still[7, 1] = 1.0
+    z[8, 1] = -1e-10
+    assert system.neighbours(z, np.full(n, 1 / n), still, 1e-6, 1e-18).widest == math.inf
+
+
+@pytest.mark.parametrize("backend", examples.BACKENDS)
 @pytest.mark.parametrize("dim", [2, 3, 5, 8])
 def test_a_radial_pull_moves_nothing(dim: int, backend: str) -> None:
     """Exactly antipodal tokens in a random direction: rounding must not become a force."""

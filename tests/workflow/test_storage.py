@@ -66,7 +66,7 @@ import usaav
 from usaav.flow import compiled
 kernel = usaav.kernel({"type": "usa", "beta": 1})
 tokens = usaav.initial_tokens({"law": "uniform"}, n_tokens=4, dim=3)
-print(compiled.neighbours(tokens, tokens, 1e-6, 1e-18) is not None)
+print(compiled.neighbours(tokens, tokens, 1e-6, 1e-18, 9) is not None)
 """
 
 

@@ -329,7 +329,7 @@ def _combine(z, stages, weights, count, size, y):  # type: ignore[no-untyped-def
 
 
 @njit(error_model="numpy", nogil=True, cache=True)
-def neighbours(tokens, velocities, near, report):  # type: ignore[no-untyped-def]
+def neighbours(tokens, velocities, near, report, most):  # type: ignore[no-untyped-def]
     """Look at all pairs of unit rows `tokens` ``(m, d)``.
 
     Returns
@@ -338,13 +338,16 @@ def neighbours(tokens, velocities, near, report):  # type: ignore[no-untyped-def
         Smallest squared distance of any pair (inf for one token).
     fastest : float
         Largest contraction rate of pairs nearer than `near` (squared distance), per internal time; 0 if none.
+    widest : float
+        Largest squared distance if all pairs are nearer than `report` and none is moving apart; else inf.
     pairs : (p, 2) int64
-        Pairs nearer than `report` (squared distance), `report <= near`.
+        Pairs nearer than `report` (squared distance), `report <= near`; the first `most` of them.
     squares, rates : (p,)
         Their squared distances and contraction rates ``-d log|z_j - z_i| / ds`` (0 for coincident tokens).
     """
     m, d = tokens.shape
     smallest, fastest = np.inf, 0.0
+    widest, within = 0.0, 0
     found = [(0, 0, 0.0, 0.0) for _ in range(0)]
     by_component = tokens.T.copy()
     square = np.empty(m)
@@ -370,12 +373,18 @@ def neighbours(tokens, velocities, near, report):  # type: ignore[no-untyped-def
                 rate = closing / square[j] if square[j] > 0.0 else 0.0
                 fastest = max(fastest, rate)
                 if square[j] < report:
-                    found.append((i, i + 1 + j, square[j], rate))
+                    if rate >= 0.0:
+                        within += 1
+                        widest = max(widest, square[j])
+                    if len(found) < most:
+                        found.append((i, i + 1 + j, square[j], rate))
     pairs = np.empty((len(found), 2), dtype=np.int64)
     squares, rates = np.empty(len(found)), np.empty(len(found))
     for row_number in range(len(found)):
         pairs[row_number, 0], pairs[row_number, 1], squares[row_number], rates[row_number] = found[row_number]
-    return smallest, fastest, pairs, squares, rates
+    if within == 0 or within < m * (m - 1) // 2:
+        widest = np.inf
+    return smallest, fastest, widest, pairs, squares, rates
 
 
 @njit(error_model="numpy", nogil=True, cache=True)

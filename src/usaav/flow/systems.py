@@ -23,6 +23,9 @@ Index = NDArray[np.int64]
 
 #: above this many tokens no n x n array is made
 LARGEST_MATRIX = 4096
+# Above so many tokens, of all pairs that have met at a look only the first few for each token are listed: they
+# merge, and the others are seen at the look that follows. Else a cloud that meets as a whole would be a matrix.
+_ALL_PAIRS, _PAIRS_PER_TOKEN = 2048, 16
 _LOG2_E = math.log2(math.e)
 
 
@@ -211,11 +214,9 @@ class BaseSystem:
         return self.shift if self._unscaled or not math.isfinite(smallest) else 0.5 * self.beta * smallest
 
     def _seen(
-        self, clusters: int, smallest: float, fastest: float, pairs: Index, squares: Array, rates: Array
+        self, smallest: float, fastest: float, widest: float, pairs: Index, squares: Array, rates: Array
     ) -> Neighbours:
         alike = self.interaction.alike(pairs)
-        everyone = 0 < len(pairs) == clusters * (clusters - 1) // 2 and bool(np.all(rates >= 0.0))
-        widest = float(squares.max()) if everyone else math.inf
         return Neighbours(
             pairs[alike], squares[alike], rates[alike], fastest, self._unit_shift(smallest), widest
         )
@@ -277,7 +278,9 @@ class CompiledSystem(BaseSystem):
         self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
     ) -> Neighbours:
         """See :class:`System`."""
-        return self._seen(len(tokens), *self._engine.neighbours(tokens, velocity, near, report))
+        # labels that couple unlike must not use up the list; their matrix is as large as it can get
+        most = _most_pairs(len(tokens)) if self.interaction.labels is None else len(tokens) ** 2
+        return self._seen(*self._engine.neighbours(tokens, velocity, near, report, most))
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
@@ -326,10 +329,12 @@ class ArraySystem(BaseSystem):
         self, tokens: Array, masses: Array, velocity: Array, near: float, report: float
     ) -> Neighbours:
         """See :class:`System`."""
-        smallest, fastest = np.inf, 0.0
+        smallest, fastest, widest, within = np.inf, 0.0, 0.0, 0
         found = [(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0))]
-        for start in range(0, len(tokens), 256):
-            rows = np.arange(start, min(start + 256, len(tokens)))
+        room = _most_pairs(len(tokens))
+        height = max(1, self._TILE // len(tokens))
+        for start in range(0, len(tokens), height):
+            rows = np.arange(start, min(start + height, len(tokens)))
             gap = tokens[None, :, :] - tokens[rows, None, :]
             square = np.sum(gap**2, axis=-1)
             square[np.arange(len(tokens))[None, :] <= rows[:, None]] = np.inf
@@ -340,10 +345,16 @@ class ArraySystem(BaseSystem):
                 closing = -np.sum(gap[i, j] * (velocity[j] - velocity[rows[i]]), axis=-1)
                 rates = np.divide(closing, apart, out=np.zeros_like(apart), where=apart > 0.0)
                 fastest = max(fastest, float(rates.max()))
-                told = apart < report
-                found.append((np.stack([rows[i[told]], j[told]], axis=1), apart[told], rates[told]))
-        pairs, squares, told_rates = (np.concatenate(column) for column in zip(*found, strict=True))
-        return self._seen(len(tokens), smallest, fastest, pairs, squares, told_rates)
+                meeting = (apart < report) & (rates >= 0.0)
+                within += int(np.count_nonzero(meeting))
+                widest = max(widest, float(apart.max(where=meeting, initial=0.0)))
+                pairs = np.stack([rows[i], j], axis=1)
+                told = np.flatnonzero((apart < report) & self.interaction.alike(pairs))[:room]
+                room -= len(told)
+                found.append((pairs[told], apart[told], rates[told]))
+        everyone = 0 < within == len(tokens) * (len(tokens) - 1) // 2
+        columns = (np.concatenate(column) for column in zip(*found, strict=True))
+        return self._seen(smallest, fastest, widest if everyone else math.inf, *columns)
 
     def energy(self, tokens: Array, masses: Array) -> float:
         """See :class:`System`."""
@@ -376,6 +387,11 @@ class ArraySystem(BaseSystem):
             if tangent:
                 derivative[here, here + start] = 0.0
             yield rows, derivative, value
+
+
+def _most_pairs(clusters: int) -> int:
+    """How many pairs a look lists at most."""
+    return clusters * (_PAIRS_PER_TOKEN if clusters > _ALL_PAIRS else clusters)
 
 
 def is_built_in(kernel: Kernel) -> bool:

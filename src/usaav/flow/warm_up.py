@@ -16,7 +16,7 @@ def warm_up() -> None:
         masses = np.full(dim, 1.0 / dim)
         velocity = compiled.velocity(tokens, masses, none, compiled.EXPONENTIAL, -0.5, 0.0)
         compiled.step(tokens, velocity, masses, none, compiled.EXPONENTIAL, -0.5, 0.0, 0.1, 1.0)
-        compiled.neighbours(tokens, velocity, 1e-6, 1e-18)
+        compiled.neighbours(tokens, velocity, 1e-6, 1e-18, 9)
         compiled.pair_energy(tokens, masses, none, compiled.EXPONENTIAL, -0.5)
         field = spectral.SpectralField(1.0, dim, 1e-10)
         field.velocity(tokens, masses)
