@@ -82,22 +82,38 @@ def test_the_reported_angle_is_the_one_that_is_crossed(angle: float) -> None:
         assert last(run)["duration"] == pytest.approx(expected, rel=1e-10)
 
 
-def test_a_softmax_pair() -> None:
-    """``dphi/dtau = -2 sin(phi) / (1 + exp(beta (1 - cos phi)))`` for equal masses."""
-    beta, start = 4.0, 2.0
+@pytest.mark.parametrize("backend", examples.BACKENDS)
+@pytest.mark.parametrize(("beta", "start"), [(4.0, 2.0), (81.0, 3.0), (300.0, 2.0), (700.0, 1.5)])
+def test_a_softmax_pair(beta: float, start: float, backend: Any) -> None:
+    """``dphi/dtau = -2 sin(phi) / (1 + exp(beta (1 - cos phi)))`` for equal masses, up to tau = 1e300."""
     run = simulate(
         kernel(examples.usa(beta)),
         examples.pair(start),
         times=[0.0, 1e300],
         normalization="softmax",
         rtol=1e-12,
+        backend=backend,
     )
     # dphi / sin(phi) = du
     low, high = (math.log(math.tan(0.5 * end)) for end in (ANGLE, start))
-    nodes, shares = np.polynomial.legendre.leggauss(200)
-    u = 0.5 * (low + high) + 0.5 * (high - low) * nodes
-    slowness = 0.5 * (1.0 + np.exp(beta * (1.0 + np.tanh(u))))
-    assert last(run)["time"] == pytest.approx(0.5 * (high - low) * float(shares @ slowness), rel=1e-10)
+    edges = np.linspace(low, high, 401)
+    nodes, shares = np.polynomial.legendre.leggauss(20)
+    half = 0.5 * np.diff(edges)[:, None]
+    u = edges[:-1, None] + half * (1.0 + nodes)
+    slowness = half * 0.5 * (1.0 + np.exp(beta * (1.0 + np.tanh(u))))
+    # local errors of 1e-12 of the angle, which beta multiplies
+    assert last(run)["time"] == pytest.approx(float(np.sum(slowness @ shares)), rel=1e-11 * max(10.0, beta))
+
+
+@pytest.mark.parametrize("backend", examples.BACKENDS)
+def test_softmax_clusters_of_random_tokens(backend: Any) -> None:
+    """To the last merge, where velocities per tau are far below what their squares can hold."""
+    start = examples.tokens(8, 3, 1)
+    run = simulate(
+        kernel(examples.usa(250.0)), start, times=[0.0, 1e300], backend=backend, normalization="softmax"
+    )
+    assert run.sizes["merge"] == 7
+    assert float(run["dirac_distance"][0, -1]) < 1e-14
 
 
 @pytest.mark.parametrize("start", [1.0, 2.0, 3.0])

@@ -98,13 +98,14 @@ def test_rows_that_are_kept(backend: str) -> None:
     assert system.energy(z[rows], masses) == smaller.energy(z[rows], masses)
 
 
+@pytest.mark.parametrize("softmax", [False, True], ids=["usa", "softmax"])
 @pytest.mark.parametrize("backend", examples.BACKENDS)
-def test_a_shift_rescales_velocity_and_clock(backend: str) -> None:
+def test_a_shift_rescales_velocity_and_clock(backend: str, softmax: bool) -> None:
     z, masses = examples.tokens(6, 3, 2), masses_of(6)
-    system = examples.system(examples.usa(5.0), None, backend)
+    system = examples.system(examples.usa(5.0), None, backend, softmax=softmax)
     before = system.rate * system.velocity(z, masses)
     system.set_shift(2.0)
-    assert system.rate == pytest.approx(math.exp(3.0))
+    assert system.rate == pytest.approx(math.exp(-2.0 if softmax else 3.0))
     assert system.rate * system.velocity(z, masses) == pytest.approx(before, rel=1e-13)
 
 
@@ -120,11 +121,9 @@ def test_extreme_shifts_do_not_overflow(backend: str) -> None:
     assert system.rate == pytest.approx(math.exp(700.0 * math.cos(3.0)), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["toeplitz_linear", "softmax"])
-def test_systems_without_a_rate(name: str) -> None:
-    """The linear profile and softmax are of order one as they are."""
-    spec = examples.usa(50.0) if name == "softmax" else examples.kernels(3)[name]
-    system = examples.system(spec, np.zeros(2), softmax=name == "softmax")
+def test_a_system_without_a_rate() -> None:
+    """The linear profile is of order one as it is."""
+    system = examples.system(examples.kernels(3)["toeplitz_linear"], np.zeros(2))
     assert system.rate == 1.0
     seen = system.neighbours(examples.pair(3.0), np.full(2, 0.5), np.zeros((2, 3)), 1.0, 1.0)
     assert seen.unit_shift == system.shift

@@ -141,10 +141,11 @@ def _sum_any(z, n, m, dim, weight, coupling, kind, slope, shift, out, total):  #
     """The same sum for any dimension, coupling matrix, profile, and with the softmax denominator in `total`.
 
     One pass over a tile per component instead of one fused loop; both orders of a pair share the exponential.
-    Only the first `m` of the `n` padded tokens take part.
+    Only the first `m` of the `n` padded tokens take part. The denominator is not multiplied by ``2^shift``.
     """
     out[:] = 0.0
     total[:] = 0.0
+    unshifted = exp2(-shift)
     e = np.empty(_TILE)
     for i in range(m):
         wi = weight[i]
@@ -173,8 +174,9 @@ def _sum_any(z, n, m, dim, weight, coupling, kind, slope, shift, out, total):  #
                 others = total[start : start + count]
                 s = 0.0
                 for j in range(count):
-                    s += w[j] * e[j]
-                    others[j] += wi * e[j]
+                    part = unshifted * e[j]
+                    s += w[j] * part
+                    others[j] += wi * part
                 total[i] += s
             for k in range(dim):
                 zi, row = z[k * n + i], z[k * n + start : k * n + start + count]

@@ -1,8 +1,8 @@
 """Right-hand sides of one run: the same small interface over the compiled and the plain array engine.
 
-A system works in internal time ``s`` with ``ds = rate * dtau`` and ``rate = exp(beta - shift)`` (1 for the
-linear profile and for softmax), in which all velocities are of order one, see ``compiled.py`` for the
-equation.
+A system works in internal time ``s`` with ``ds = rate * dtau`` and ``rate = exp(beta - shift)``
+(``exp(-shift)`` for softmax, 1 for the linear profile), in which all velocities are of order one, see
+``compiled.py`` for the equation.
 """
 
 from __future__ import annotations
@@ -178,11 +178,13 @@ class BaseSystem:
     @property
     def rate(self) -> float:
         """Internal time per tau."""
-        return 1.0 if self._unscaled else math.exp(self.beta - self.shift)
+        if self._unscaled:
+            return 1.0
+        return math.exp((0.0 if self.interaction.softmax else self.beta) - self.shift)
 
     @property
     def _unscaled(self) -> bool:
-        return self.interaction.softmax or not isinstance(self.interaction.kernel.profile, Exponential)
+        return not isinstance(self.interaction.kernel.profile, Exponential)
 
     def set_shift(self, shift: float) -> None:
         """See :class:`System`."""
@@ -310,7 +312,7 @@ class ArraySystem(BaseSystem):
             total = xp.sum(weighted, axis=1)
             pull = weighted @ tokens - total[:, None] * tokens[rows]
             if self.interaction.softmax:
-                pull /= (total + masses[rows])[:, None]
+                pull /= (math.exp(-self.shift) * total + masses[rows])[:, None]
             tangent = pull - xp.sum(pull * tokens[rows], axis=1)[:, None] * tokens[rows]
             # a radial pull leaves only rounding, which must not act as a force (exactly antipodal tokens)
             still = xp.sum(tangent**2, axis=1) <= (8.0 * np.finfo(float).eps) ** 2 * xp.sum(pull**2, axis=1)

@@ -451,7 +451,8 @@ __device__ double finish(const Run &run, long long i, double *out) {
     double scale = 1.0;
 #if SOFTMAX
     double total = run.masses[i]; // the self term: exp(0)
-    for (long long part = 0; part < run.splits; ++part) total += sums[part * stride + DIM];
+    const double unshifted = exp2(-run.shift);
+    for (long long part = 0; part < run.splits; ++part) total += unshifted * sums[part * stride + DIM];
     scale = 1.0 / total;
 #endif
     double radial = 0.0, pull = 0.0, rest = 0.0;
