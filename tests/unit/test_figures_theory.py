@@ -14,7 +14,7 @@ from usaav.figures.layers import flow_distances
 from usaav.figures.orbit_laws import distances_to_law, law_angles
 from usaav.figures.sphere import VIEW, best_view
 from usaav.figures.targets_reached import target_points
-from usaav.metrics.modes import collapse_times
+from usaav.metrics.modes import levelled_collapse_times
 from usaav.theory import fastest_mode, mode_growth_rate
 
 NEW = (
@@ -223,7 +223,8 @@ def test_collapse_times_have_a_line_of_the_predicted_slope(sources_of):
     stored = selected(sources_of("mean_field"), "mean_field", variant="usa", n_tokens=256)[0]
     sizes, heights = medians(figure.axes[2])
     np.testing.assert_allclose(sizes, [64, 256, 1024])
-    assert heights[1] == pytest.approx(np.median(collapse_times(stored.dataset, 0.5)))
+    times = levelled_collapse_times(stored.dataset, 0.5, mode_growth_rate(1, 1.0, 3))
+    assert heights[1] == pytest.approx(np.median(times))
     lines = {line.get_label(): line.get_data() for line in figure.axes[2].get_lines()}
     (label, (n, tau)), *_ = ((name, data) for name, data in lines.items() if name.startswith("USA: slope"))
     slope = 1.0 / (2.0 * mode_growth_rate(1, 1.0, 3))

@@ -14,6 +14,7 @@ from usaav.metrics.modes import (
     density_peak_counts,
     first_cluster_counts,
     growth_rate,
+    levelled_collapse_times,
     mean_times,
     mode_amplitudes,
     mode_growth,
@@ -78,6 +79,28 @@ def test_collapse_times_are_those_of_the_mean_token():
     times = collapse_times(dataset([[4.0, 9.0, 9.0], [0.1, 9.0, 9.0]]), 0.5)
     assert times[0] == pytest.approx(np.log(500.0) / 4.0, abs=0.01)
     assert np.isnan(times[1])
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_levelled_times_are_those_of_a_start_of_typical_length(dim: int):
+    """Runs that differ in their starts alone all collapse at one time, the mean over many uniform draws."""
+    rate, n, runs, tau = 2.0, 400, 1000, np.linspace(0.1, 6.1, 1201)
+    draws = np.random.default_rng(0).normal(size=(runs, n, dim))
+    means = (draws / np.linalg.norm(draws, axis=2, keepdims=True)).mean(axis=1)
+    lengths = np.linalg.norm(means, axis=1)[:, None] * np.exp(rate * tau)
+    data = xr.Dataset(
+        {
+            "mode_amplitude": (("run", "time", "degree"), lengths[:, :, None]),
+            "mean_token": (("run", "time", "component"), np.zeros((runs, len(tau), dim))),
+        },
+        coords={"time": tau},
+        attrs={"n_tokens": n},
+    )
+    times = levelled_collapse_times(data, 0.5, rate)
+    assert np.ptp(times) < 1e-4
+    plain = collapse_times(data, 0.5)
+    error = plain.std() / np.sqrt(len(plain))
+    assert times.mean() == pytest.approx(plain.mean(), abs=4.0 * error)
 
 
 def test_mean_times_leave_out_sizes_with_a_run_that_ended_before():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import ive
+from scipy.special import digamma, ive
 
 from usaav.errors import DataError
 
@@ -147,6 +147,27 @@ def collapse_times(dataset: xr.Dataset, collapsed: float) -> Array:
     return np.array([crossing_time(times, row, collapsed) for row in mode_amplitudes(dataset)[:, :, 0]])
 
 
+def levelled_collapse_times(dataset: xr.Dataset, collapsed: float, rate: float) -> Array:
+    """First tau ``(runs,)`` at which the mean token would be `collapsed` long from a start of typical length.
+
+    While small the mean token grows at `rate` per tau, so that a run whose start is longer than that of most
+    samples of its size collapses earlier by the logarithm of the ratio over the rate. What a run owes to its
+    draw is reckoned out here: nine tenths of the scatter between runs, while the mean over runs stays, as for
+    n independent uniform tokens ``sqrt(n d) |mean z|`` has, for large n, the chi law of d degrees of freedom,
+    whatever n.
+
+    Raises
+    ------
+    DataError
+        No modes are recorded.
+    """
+    dim = dataset.sizes["component"]
+    typical = 0.5 * (digamma(0.5 * dim) + np.log(2.0 / dim))  # mean of ln(sqrt(n) |mean z|)
+    start = np.log(mode_amplitudes(dataset)[:, 0, 0]) - rate * float(dataset["time"].values[0])
+    luck = start + 0.5 * np.log(dataset.attrs["n_tokens"]) - typical
+    return collapse_times(dataset, collapsed) + luck / rate
+
+
 class MeanTimes(NamedTuple):
     """Mean collapse times against ln n.
 
@@ -178,7 +199,7 @@ class MeanTimes(NamedTuple):
 
 
 def mean_times(times: Iterable[tuple[int, Array]], least: int) -> MeanTimes:
-    """Mean over runs for each n of at least `least`, of pairs of n and its :func:`collapse_times`.
+    """Mean over runs for each n of at least `least`, of pairs of n and its collapse times.
 
     A size with a run that did not collapse has no mean, as that of the others would be too small; its runs
     are counted.
