@@ -20,6 +20,11 @@ def trajectory(root: Path) -> str:
     return _measured(root, "trajectory", _trajectory_table)
 
 
+def device(root: Path) -> str:
+    """Evaluations of the field on a CUDA device, beside other libraries."""
+    return _measured(root, "gpu", _device_tables)
+
+
 def _measured(
     root: Path, name: str, write: Callable[[Mapping[str, Any]], str]
 ) -> str:
@@ -76,6 +81,38 @@ def _field_tables(results: Mapping[str, Any]) -> str:
     )
     limit = f"One exponential takes {results['ns_per_exponential']:.2f} ns."
     return f"Direct field. {limit}\n\n{direct}\n\nSpectral field, one evaluation on one thread.\n\n{spectral}"
+
+
+def _device_tables(results: Mapping[str, Any]) -> str:
+    rows = [
+        (
+            row["n"],
+            row["runs"],
+            row["name"],
+            row.get("why_not") or f"{row['pairs_per_second']:.2g}",
+            _percent(row.get("part_of_limit")),
+            _number(row.get("largest_difference")),
+        )
+        for row in results["evaluations"]
+    ]
+    heads = (
+        "n",
+        "runs",
+        "library",
+        "pairs per second",
+        "of the limit",
+        "largest difference",
+    )
+    limits = "; ".join(
+        f"{precision}: a multiply-add takes {found['multiply_adds']:.2g} ns, "
+        f"an exponential {found['exponentials']:.2g} ns"
+        for precision, found in results["limits"].items()
+    )
+    return f"{results['device']}, all of it at work: {limits}.\n\n{_table(heads, rows)}"
+
+
+def _percent(part: float | None) -> str:
+    return "" if part is None else f"{100.0 * part:.0f} %"
 
 
 def _trajectory_table(results: Mapping[str, Any]) -> str:

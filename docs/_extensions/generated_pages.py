@@ -19,6 +19,7 @@ from sphinx.application import Sphinx
 
 PARTS: dict[str, Callable[[Path], str]] = {
     "benchmark of the field": benchmark_tables.field,
+    "benchmark of a device": benchmark_tables.device,
     "benchmark of a trajectory": benchmark_tables.trajectory,
     "configuration": configuration_tables.all_tables,
     "figure table": figure_lists.table,

@@ -82,9 +82,13 @@ def test_every_dimension(pair: Pair, name: str, dim: int) -> None:
     assert_equal(pair(spec, examples.labels_for(spec, 37, 1), (37, dim)), examples.tokens(37, dim, 5))
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.7])
 @pytest.mark.parametrize("dim", [2, 3, 8, 12])
-def test_softmax(pair: Pair, dim: int) -> None:
-    assert_equal(pair(examples.usa(2.0), None, (70, dim), softmax=True), examples.tokens(70, dim, 3))
+def test_softmax(pair: Pair, dim: int, shift: float) -> None:
+    systems = pair(examples.usa(2.0), None, (70, dim), softmax=True)
+    for system in systems:
+        system.set_shift(shift)
+    assert_equal(systems, examples.tokens(70, dim, 3))
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 257])
@@ -205,8 +209,9 @@ def test_more_close_pairs_than_are_listed_become_groups(
     apart = place + 1e-8 * examples.tokens(24, 3, 1)  # each in a cell of its own
     wide = ours.neighbours(apart, masses_of(24), np.zeros((24, 3)), 1e-6, 1e-6)
     assert wide.groups is not None
-    ours.neighbours(apart, masses_of(24), apart - place, 1e-6, 1e-6)  # spreading: none merges
-    assert ours._groups(apart, masses_of(24), apart - place, 1e-6) is None
+    spreading = ours.neighbours(apart, masses_of(24), apart - place, 1e-6, 1e-6)
+    assert spreading.groups is None
+    assert len(spreading.pairs) == 0
 
 
 def test_a_rejected_step_changes_nothing(pair: Pair) -> None:

@@ -252,10 +252,9 @@ class DeviceSystem(BaseSystem):
             widest=float(run["widest"][0]) if everyone else math.inf,
         )
         if listed > MOST_PAIRS:
-            report = float(run["report"][0])
-            return seen._replace(
-                groups=self._groups(np.asarray(tokens), masses, np.asarray(velocity), report)
-            )
+            reach = math.sqrt(float(run["report"][0]))
+            host = np.asarray(tokens), masses, np.asarray(velocity)
+            return seen._replace(groups=group_close(*host, reach, self.interaction.labels))
         if listed == 0:
             return seen
         found = self._device.download(self._found[: listed * NEAR.itemsize]).view(NEAR)
@@ -263,18 +262,3 @@ class DeviceSystem(BaseSystem):
         found = found[np.lexsort((found["second"], found["first"]))]
         pairs = np.stack([found["first"], found["second"]], axis=1)
         return seen._replace(pairs=pairs, squares=found["square"].copy(), rates=found["rate"].copy())
-
-    def _groups(self, tokens: Array, masses: Array, velocity: Array, report: float) -> Index | None:
-        """Groups of close tokens whose labels couple alike."""
-        names = self.interaction.labels
-        if names is None:
-            return group_close(tokens, masses, velocity, math.sqrt(report))
-        own = np.arange(len(tokens))
-        for name in np.unique(names):
-            rows = np.flatnonzero(names == name)
-            groups = group_close(tokens[rows], masses[rows], velocity[rows], math.sqrt(report))
-            if groups is not None:
-                _, first = np.unique(groups, return_index=True)
-                own[rows] = rows[first][groups]
-        heads, groups = np.unique(own, return_inverse=True)
-        return groups.astype(np.int64) if len(heads) < len(own) else None
