@@ -23,10 +23,6 @@ include: "workflow/rules/outdated.smk"
 report: "workflow/report/workflow.rst"
 
 
-onstart:
-    require_device()
-
-
 rule simulations:
     input:
         [simulations_of([name]) for name in PLAIN] + [batch_files(name) for name in SWEEPS],

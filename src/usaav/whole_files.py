@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -51,3 +51,18 @@ def write_text(path: Path | str, text: str) -> None:
     """
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
+
+
+def require_writable(paths: Iterable[Path | str]) -> None:
+    """Raise unless a file can be made in the folder of each of the paths, or in the lowest one above it.
+
+    Raises
+    ------
+    DataError
+        One can't be written; it is named.
+    """
+    folders = dict.fromkeys(Path(path).absolute().parent for path in paths)
+    for folder in folders:
+        present = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+        if not present.is_dir() or not os.access(present, os.W_OK | os.X_OK):
+            raise DataError(f"{present}: can't write into this folder; check its permissions and its disk")

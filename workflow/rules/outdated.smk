@@ -1,9 +1,12 @@
-"""Before and after a run: results that are to be made again are set aside, and how to go on is said.
+"""Before and after a run: what it can't do without is looked for, results that are to be made again are set
+aside, and how to go on is said.
 
 See src/usaav/outdated.py.
 """
 
 from usaav import outdated
+from usaav.errors import DataError
+from usaav.whole_files import require_writable
 
 
 def unmade():
@@ -28,8 +31,14 @@ def products():
     return made | {Path(file): judged for file in rules.claims.output}
 
 
+# Snakemake keeps one function of each kind, so what a run begins and ends with stands here alone.
 onstart:
+    require_device()
     if not workflow.touch:
+        try:
+            require_writable(unmade())
+        except DataError as error:
+            sys.exit(f"DataError: {error}")
         outdated.tell(outdated.set_aside(unmade()))
 
 
