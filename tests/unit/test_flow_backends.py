@@ -13,7 +13,7 @@ import pytest
 from physics import examples
 from usaav import simulate
 from usaav.errors import BackendError, ConfigError
-from usaav.flow.backends import choose, choose_field, make_system
+from usaav.flow.backends import choose, choose_field, make_system, needs_no_matrix
 from usaav.flow.spectral_system import SpectralSystem, crossover
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction
 from usaav.gpu import device
@@ -33,7 +33,8 @@ class Odd:
 
 
 USA = Interaction(kernel(examples.usa(1.0)), None, False)
-WEIGHTED = Interaction(kernel(examples.kernels(3)["gaussian_circle"]), np.zeros(3), False)
+WEIGHTED = Interaction(kernel(examples.kernels(3)["exponential_line"]), np.arange(300.0), False)
+TOEPLITZ = Interaction(kernel(examples.kernels(3)["toeplitz_exponential"]), np.arange(300.0), False)
 OWN = Interaction(Kernel(Odd()), None, False)
 
 
@@ -135,6 +136,14 @@ def test_fields() -> None:
     assert choose_field("spectral", USA, (10, 2), 1e-9) == "spectral"
     assert choose_field("auto", USA, (10**6, 5), 1e-9) == "direct"
     assert choose_field("auto", WEIGHTED, (10**6, 3), 1e-9) == "direct"
+    # a sum of few products, here 5, costs as much as 5 fields, and needs no matrix
+    assert crossover(1.4, 3, 1e-9, 20) > crossover(1.4, 3, 1e-9)
+    assert choose_field("auto", TOEPLITZ, (100, 3), 1e-9) == "direct"
+    assert choose_field("auto", TOEPLITZ, (LARGEST_MATRIX + 1, 3), 1e-9) == "spectral"
+    assert needs_no_matrix("auto", TOEPLITZ, 3, 1e-9)
+    assert not needs_no_matrix("direct", TOEPLITZ, 3, 1e-9)
+    assert not needs_no_matrix("auto", WEIGHTED, 3, 1e-9)
+    assert choose("numba", TOEPLITZ, 5000, without_matrix=True) == "numba"
     # the sharper the kernel, the more harmonics, the later it pays
     assert crossover(1.0, 3, 1e-9) < crossover(25.0, 3, 1e-9) < crossover(100.0, 3, 1e-9)
 
@@ -143,7 +152,7 @@ def test_fields() -> None:
     ("interaction", "dim", "message"),
     [
         (USA, 5, "dimensions 2 and 3, not 5"),
-        (WEIGHTED, 3, "weight 1 only"),
+        (WEIGHTED, 3, "at most 64 products"),
         (Interaction(kernel(examples.usa(1.0)), None, True), 3, "without softmax only"),
         (Interaction(kernel({"type": "combined", "phi": "linear"}), None, False), 3, "exponential profile"),
     ],

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+import usaav
 from physics import examples
 from usaav import simulate
 from usaav.flow import dormand_prince, spectral
+from usaav.flow.cells import group_close
 from usaav.flow.spectral import Moments, SpectralField, coefficients
-from usaav.flow.spectral_system import SpectralSystem, crossover, tolerance_for
-from usaav.flow.systems import Interaction
+from usaav.flow.spectral_system import SpectralSystem, crossover, products_of, tolerance_for
+from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, Interaction
 from usaav.kernels import kernel
+from usaav.kernels.low_rank import products
 
 
 @pytest.mark.parametrize("beta", [0.01, 1.0, 9.0, 100.0, 700.0])
@@ -175,7 +179,7 @@ def test_the_fastest_contraction_is_bounded() -> None:
 def test_compiling_changes_only_the_order_of_sums(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiled functions against their source, run by Python."""
     z, masses = examples.tokens(140, dim, 1), np.full(140, 1.0 / 140)
-    stages, sample = np.random.default_rng(0).normal(size=(12, 140, dim)), examples.tokens(5, dim, 2)
+    stages, place = np.random.default_rng(0).normal(size=(12, 140, dim)), examples.tokens(1, dim, 2)[0]
     field = SpectralField(0.1, dim, 1e-6)
 
     def results() -> list[np.ndarray]:
@@ -184,7 +188,7 @@ def test_compiling_changes_only_the_order_of_sums(dim: int, monkeypatch: pytest.
             np.array(field.energy(z, masses)),
             field.displaced(z, stages, dormand_prince.B, 0.1),
             np.array(field.largest_error(stages, 0.1)),
-            np.array(spectral.largest_local_mass(z, masses, sample, -0.5)),
+            np.array(spectral.local_mass(z, masses, place, -0.5)),
         ]
 
     fast = results()
@@ -201,3 +205,128 @@ def test_tolerances() -> None:
     assert tolerance_for(1e-2) == 1e-10
     assert tolerance_for(1e-14) == 1e-15
     assert crossover(1.0, 2, 1e-9) >= 512
+
+
+WEIGHTS: dict[str, dict[str, Any]] = {
+    "one cosine": {"type": "toeplitz", "coefficients": {1: 1.0}},
+    "signs": {"type": "toeplitz", "coefficients": {0: 0.2, 1: -0.6, 3: 0.7}},
+    "positive": {"type": "toeplitz", "coefficients": {0: 0.5, 2: 0.5}},
+    "gaussian on a line": {"type": "distance_bias", "profile": "gaussian", "length": 2.0},
+    "gaussian on a circle": {
+        "type": "distance_bias",
+        "profile": "gaussian",
+        "length": 0.4,
+        "period": 2.0 * math.pi,
+    },
+}
+
+
+def weighted(name: str, beta: float) -> dict[str, Any]:
+    """A kernel with one of the weights above, and the exponential profile."""
+    spec = WEIGHTS[name]
+    return {**spec, "beta": beta, **({"phi": "exponential"} if spec["type"] == "toeplitz" else {})}
+
+
+@pytest.mark.parametrize("beta", [0.1, 1.0, 9.0, 100.0])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights_of_few_products_against_the_sum_over_pairs(name: str, dim: int, beta: float) -> None:
+    """At the tolerance that the default rtol asks for, relative to the largest velocity.
+
+    Where signs cancel, an energy has the scale of its terms.
+    """
+    n, tolerance = 2000, tolerance_for(1e-9)
+    z, masses = examples.tokens(n, dim, 2), np.full(n, 1.0 / n)
+    labels = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, n)
+    direct, weight = examples.system(weighted(name, beta), labels), kernel(weighted(name, beta)).weight
+    found = products(weight, labels, tolerance)
+    assert found is not None
+    field = SpectralField(beta, dim, tolerance, 1, found.signs, found.factors(labels))
+    wanted = direct.velocity(z, masses)
+    assert np.abs(field.velocity(z, masses) - wanted).max() < 1e-10 * np.abs(wanted).max()
+    energy = 0.5 * field.energy(z, masses) * math.exp(beta) / beta
+    terms = 0.5 * math.exp(beta) / beta * float(np.abs(weight.between(labels, labels)).mean())
+    assert energy == pytest.approx(direct.energy(z, masses), abs=1e-11 * terms)
+
+
+def test_threads_change_nothing_with_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectral, "CHUNK", 64)
+    z, masses = examples.tokens(300, 3, 1), np.full(300, 1 / 300)
+    factors = np.random.default_rng(0).normal(size=(3, 300))
+    one, two = (SpectralField(3.0, 3, 1e-12, k, np.array([1.0, -1.0, 1.0]), factors) for k in (1, 2))
+    assert np.array_equal(one.velocity(z, masses), two.velocity(z, masses))
+    assert one.energy(z, masses) == two.energy(z, masses)
+
+
+@pytest.mark.parametrize(("name", "dim"), [("signs", 2), ("gaussian on a line", 3)])
+def test_a_weighted_run_on_the_spectral_field_is_one_on_the_direct_field(name: str, dim: int) -> None:
+    """With labels that some tokens share, so that there are merges."""
+    n, model = 600, kernel(weighted(name, 4.0))
+    labels = np.round(np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, n), 1)
+    start, times = examples.tokens(n, dim, 0), [0.0, 0.1, 0.3, 0.6]
+    spectral_run, direct_run = (
+        simulate(model, start, labels, times, field=field, rtol=1e-10) for field in ("spectral", "direct")
+    )
+    assert spectral_run.attrs["weight_rank"] > 1
+    assert np.abs(spectral_run["tokens"].values - direct_run["tokens"].values).max() < 1e-7
+    assert spectral_run["energy"].values == pytest.approx(direct_run["energy"].values, rel=1e-9)
+
+
+def test_more_labelled_tokens_than_a_matrix_takes() -> None:
+    """They meet in one point, which ends the run although different labels do not merge."""
+    n, model = LARGEST_MATRIX + 100, kernel(weighted("positive", 1.0))
+    labels = usaav.labels({"law": "grid"}, n_tokens=n)
+    start = examples.tokens(n, 3, 0)
+    start[:, 2] = 3.0
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
+    run = simulate(model, start, labels, [0.0, 1e3], rtol=1e-6, snapshots=[1])
+    assert (run.attrs["backend"], run.attrs["field"]) == ("numba", "spectral")
+    ends = run["tokens"].values[0, -1]
+    assert np.abs(ends - ends[0]).max() < 1e-12
+    assert float(run["handover_time"][0]) == -1.0
+
+
+def test_cells_keep_labels_apart() -> None:
+    """Two pairs at two points; at one of them the labels differ."""
+    z = np.repeat(np.eye(3)[:2], 2, axis=0)
+    labels, still = np.array([1.0, 1.0, 1.0, 2.0]), np.zeros((4, 3))
+    groups = group_close(z, np.full(4, 0.25), still, 1e-9, labels)
+    assert groups is not None
+    assert groups.tolist() == [0, 0, 1, 2]
+    assert group_close(z, np.full(4, 0.25), still, 1e-9, np.arange(4.0)) is None
+
+
+def test_the_matrix_of_weights_waits_for_the_hand_over() -> None:
+    n = 200
+    labels = np.random.default_rng(0).uniform(0.0, 6.0, n)
+    interaction = Interaction(kernel(weighted("signs", 2.0)), labels, False)
+    system = SpectralSystem(interaction, 3, 1e-9, 100, 1, products_of(interaction, 1e-9))
+    z, masses, rows = examples.tokens(n, 3, 0), np.full(n, 1.0 / n), np.arange(0, n, 3)
+    system.keep(rows)
+    field = system.velocity(z[rows], masses[rows])
+    assert system.spectral
+    assert system.review(len(rows))
+    assert np.abs(system.velocity(z[rows], masses[rows]) - field).max() < 1e-12
+    many = Interaction(interaction.kernel, np.linspace(0.0, 6.0, LARGEST_MATRIX + 1), False)
+    large = SpectralSystem(many, 3, 1e-9, LARGEST_MATRIX + 2, 1, products_of(many, 1e-9))
+    assert large.review(LARGEST_MATRIX + 1)
+    assert isinstance(large._direct, ArraySystem)
+
+
+def test_forces_below_the_accuracy_are_handed_over() -> None:
+    """Clusters on six axes do not feel one another at this beta; two that are 0.2 apart do."""
+    interaction, axes = Interaction(kernel(examples.usa(100.0)), None, False), np.eye(3)
+    near = np.array([math.cos(0.2), math.sin(0.2), 0.0])
+    for last, faint in ((-axes[0], True), (near, False)):
+        z, masses = np.concatenate([axes, -axes[1:], [last]]), np.full(6, 1.0 / 6.0)
+        system = SpectralSystem(interaction, 3, 1e-9, 0, 1)
+        system.neighbours(z, masses, system.velocity(z, masses), 1e-6, 1e-18)
+        assert system.review(6) is faint
+
+
+def test_the_time_of_the_hand_over_is_recorded() -> None:
+    start, model = examples.tokens(600, 2, 0), kernel(examples.usa(9.0))
+    run = simulate(model, start, times=[0.0, 1.0], field="spectral")
+    assert 0.0 < float(run["handover_time"][0]) < 1.0
+    assert run.attrs["field_crossover"] == crossover(9.0, 2, 1e-9)
+    assert float(simulate(model, start, times=[0.0, 1.0], field="direct")["handover_time"][0]) == -1.0

@@ -6,13 +6,14 @@ Nothing compiled is imported before it is chosen, so that the plain engine works
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from usaav.errors import BackendError, ConfigError
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction, System, is_built_in
+from usaav.kernels.low_rank import LARGEST_RANK, Products
 from usaav.kernels.profiles import Exponential
 
 if TYPE_CHECKING:
@@ -24,8 +25,14 @@ Field = Literal["auto", "direct", "spectral"]
 _LOG = logging.getLogger("usaav")
 
 
-def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend:
+def choose(
+    backend: Backend, interaction: Interaction, n_tokens: int, *, without_matrix: bool = False
+) -> Backend:
     """The backend that will compute: `backend` itself, or for ``auto`` the fastest that can.
+
+    `without_matrix`: weights of labels are not kept as a matrix (see :func:`needs_no_matrix`), so that the
+    compiled engine takes any number of tokens.
+
 
     ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls
     back. ``auto`` keeps to the processor: a device has to be reserved for a job, and which engine computes
@@ -50,7 +57,7 @@ def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend
         return "cupy"
     if backend == "numpy":
         return "numpy"
-    why_not = _why_not_compiled(interaction, n_tokens)
+    why_not = _why_not_compiled(interaction, 0 if without_matrix else n_tokens)
     if why_not is None:
         return "numba"
     if backend == "numba":
@@ -62,8 +69,9 @@ def choose(backend: Backend, interaction: Interaction, n_tokens: int) -> Backend
 def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int], rtol: float) -> Field:
     """The field that will sum over tokens ``(n, d)``: ``spectral`` or ``direct``.
 
-    ``auto`` takes the spectral field where it exists (w = 1, exponential profile, no softmax, d = 2 or 3) and
-    there are enough tokens for it to be the faster one.
+    ``auto`` takes the spectral field where it exists (exponential profile, no softmax, d = 2 or 3, w = 1 or a
+    sum of few products between the labels) and there are enough tokens for it to be the faster one, or more
+    labelled ones than the compiled direct field takes.
 
     Raises
     ------
@@ -71,18 +79,19 @@ def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int],
         ``spectral`` was asked for and does not exist for this kernel.
     """
     n_tokens, dim = shape
-    why_not = _why_not_spectral(interaction, dim)
+    why_not = "" if field == "direct" else _why_not_spectral(interaction, dim, rtol)
     if field == "direct" or (field == "auto" and why_not is not None):
         return "direct"
     if why_not is not None:
         raise ConfigError(f"field = spectral: {why_not}; use field auto or direct")
-    from usaav.flow.spectral_system import FEWEST, crossover
-
-    if field == "spectral":
+    if field == "spectral" or (interaction.labels is not None and n_tokens > LARGEST_MATRIX):
         return "spectral"
-    # for few tokens the answer needs no crossover, and so no Bessel functions, which take time to import
-    enough = n_tokens >= FEWEST and n_tokens >= crossover(interaction.beta, dim, rtol)
-    return "spectral" if enough else "direct"
+    return "spectral" if n_tokens >= _crossover(interaction, dim, rtol) else "direct"
+
+
+def needs_no_matrix(field: Field, interaction: Interaction, dim: int, rtol: float) -> bool:
+    """Whether the spectral field, which keeps weights of labels as products, may be taken and exists."""
+    return field != "direct" and _why_not_spectral(interaction, dim, rtol) is None
 
 
 class Engine(NamedTuple):
@@ -100,7 +109,7 @@ class Engine(NamedTuple):
 
     system: Callable[[Interaction], System]
     workers: int
-    facts: dict[str, str]
+    facts: Mapping[str, str | int]
 
 
 @contextmanager
@@ -123,18 +132,19 @@ def opened(
     runs, n_tokens, dim = shape
     if backend != "cupy":
         each = max(1, threads // runs)
+        weight = _products(interaction, rtol) if field == "spectral" else None
 
         def system(one: Interaction) -> System:
-            return make_system(backend, field, one, (n_tokens, dim), rtol, each)
+            return make_system(backend, field, one, (n_tokens, dim), rtol, each, weight)
 
-        yield Engine(system, min(threads, runs), {})
+        yield Engine(system, min(threads, runs), _facts_of(backend, interaction, dim, rtol))
         return
     from usaav.gpu import engine
     from usaav.gpu.field import law_of
 
     law = law_of(interaction.kernel, dim, softmax=interaction.softmax, precision=precision)
     with engine.opened(law, n_tokens, runs, _on_processor) as gpu:
-        yield Engine(gpu.system, gpu.workers, {"device": gpu.device.name})
+        yield Engine(gpu.system, gpu.workers, gpu.device.facts)
 
 
 def make_system(
@@ -144,20 +154,47 @@ def make_system(
     shape: tuple[int, int],
     rtol: float,
     threads: int,
+    weight: Products | None = None,
 ) -> System:
     """The right-hand side on a backend and field that :func:`choose` and :func:`choose_field` returned.
 
-    The spectral field hands over to the direct one below the crossover; where it was asked for although there
-    are fewer tokens to begin with, below a quarter of those.
+    The spectral field hands over to the direct one below the crossover (and not before the matrix of weights
+    of labels is small enough); where it was asked for although there are fewer tokens to begin with, below a
+    quarter of those. `weight` is that of the labels as a sum of products, found here if it is not given.
     """
     if field == "spectral":
-        from usaav.flow.spectral_system import SpectralSystem, crossover
+        from usaav.flow.spectral_system import SpectralSystem
 
         n_tokens, dim = shape
-        faster = crossover(interaction.beta, dim, rtol)
+        weight = weight or _products(interaction, rtol)
+        faster = _crossover(interaction, dim, rtol, weight)
+        if interaction.labels is not None:
+            faster = min(faster, LARGEST_MATRIX)
         handover = faster if n_tokens >= faster else max(2, n_tokens // 4)
-        return SpectralSystem(interaction, dim, rtol, handover, threads)
+        return SpectralSystem(interaction, dim, rtol, handover, threads, weight)
     return CompiledSystem(interaction) if backend == "numba" else ArraySystem(interaction)
+
+
+def _products(interaction: Interaction, rtol: float) -> Products | None:
+    from usaav.flow.spectral_system import products_of
+
+    return products_of(interaction, rtol)
+
+
+def _crossover(interaction: Interaction, dim: int, rtol: float, weight: Products | None = None) -> int:
+    from usaav.flow.spectral_system import crossover
+
+    weight = weight or _products(interaction, rtol)
+    return crossover(interaction.beta, dim, rtol, None if weight is None else len(weight.signs))
+
+
+def _facts_of(backend: Backend, interaction: Interaction, dim: int, rtol: float) -> dict[str, str | int]:
+    """From how many tokens ``auto`` takes the spectral field, and of how many products the weight is."""
+    if backend != "numba" or _why_not_spectral(interaction, dim, rtol) is not None:
+        return {}
+    weight = _products(interaction, rtol)
+    ranks = {} if weight is None else {"weight_rank": len(weight.signs)}
+    return {"field_crossover": _crossover(interaction, dim, rtol, weight), **ranks}
 
 
 def _on_processor(interaction: Interaction) -> System:
@@ -168,13 +205,21 @@ def _on_processor(interaction: Interaction) -> System:
     return ArraySystem(interaction)
 
 
-def _why_not_spectral(interaction: Interaction, dim: int) -> str | None:
+def _why_not_spectral(interaction: Interaction, dim: int, rtol: float) -> str | None:
     if dim not in (2, 3):
         return f"the spectral field exists for dimensions 2 and 3, not {dim}"
-    if interaction.labels is not None:
-        return "the spectral field exists for kernels with weight 1 only"
     if interaction.softmax or not isinstance(interaction.kernel.profile, Exponential):
         return "the spectral field exists for the exponential profile without softmax only"
+    try:
+        weight = _products(interaction, rtol)
+    except ImportError as error:
+        return f"numba can't be imported ({error})"
+    if interaction.labels is not None and weight is None:
+        return (
+            "the spectral field exists for weight 1 and for weights that are a sum of at most "
+            f"{LARGEST_RANK} products of functions of the two labels (Toeplitz, Gaussian on a line, few "
+            "different labels)"
+        )
     return None
 
 

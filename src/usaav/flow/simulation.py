@@ -17,11 +17,11 @@ from usaav.config.fits import COARSEST_SINGLE
 from usaav.config.kernel_models import MAX_BETA, MIN_BETA
 from usaav.errors import ConfigError, DataError, SimulationError
 from usaav.flow import adaptive, layers
-from usaav.flow.backends import Backend, Engine, Field, choose, choose_field, opened
+from usaav.flow.backends import Backend, Engine, Field, choose, choose_field, needs_no_matrix, opened
 from usaav.flow.clusters import Clusters
 from usaav.flow.modes import ModeAmplitudes
 from usaav.flow.recording import Recording, dataset
-from usaav.flow.systems import Interaction
+from usaav.flow.systems import LARGEST_MATRIX, Interaction
 from usaav.flow.variables import CONVENTIONS
 from usaav.kernels import Kernel
 from usaav.kernels.kernel import check_labels
@@ -95,8 +95,8 @@ def simulate(
     method, step
         ``adaptive``, or ``layers`` with the step eta of a layer.
     field
-        How sums over tokens are taken: ``direct``, ``spectral`` (w = 1, d = 2 or 3: O(n)), or ``auto``, which
-        takes the faster.
+        How sums over tokens are taken: ``direct``, ``spectral`` (O(n): d = 2 or 3, and w = 1 or a sum of few
+        products, see :mod:`usaav.kernels.low_rank`), or ``auto``, which takes the faster.
     rtol
         Largest local error of a step, as an angle in radians.
     backend
@@ -145,8 +145,9 @@ def simulate(
     if len(numbers) != runs:
         raise DataError(f"seeds: {len(numbers)} given for {runs} runs; give one a run")
     softmax = normalization == "softmax"
-    interaction = _interaction(kernel, None if labelled is None else labelled[0], softmax)
-    chosen = choose(backend, interaction, n)
+    interaction = _interaction(kernel, None if labelled is None else labelled.reshape(-1), softmax)
+    without_matrix = n > LARGEST_MATRIX and needs_no_matrix(field, interaction, dim, rtol)
+    chosen = choose(backend, interaction, n, without_matrix=without_matrix)
     chosen_field = choose_field(field if chosen == "numba" else _direct(field), interaction, (n, dim), rtol)
     stored = np.unique(np.linspace(0, n - 1, min(n, stored_tokens)).astype(np.int64))
     options = adaptive.Options(

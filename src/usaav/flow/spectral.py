@@ -449,18 +449,12 @@ def _largest_error(stages, fifth_weights, third_weights, dim, start, stop):  # t
 
 
 @njit(fastmath=_FAST, error_model="numpy", nogil=True, cache=True)
-def largest_local_mass(tokens, masses, sample, slope):  # type: ignore[no-untyped-def]
-    """Largest ``sum_j w_j exp2(slope |x_j - y|^2)`` over the rows y of `sample`; tokens ``(n, d)``.
-
-    Masses ``(n,)``.
-    """
-    largest = 0.0
-    for s in range(len(sample)):
-        total = 0.0
-        for i in range(len(tokens)):
-            square = 0.0
-            for k in range(tokens.shape[1]):
-                square += (tokens[i, k] - sample[s, k]) ** 2
-            total += masses[i] * exp2(slope * square)
-        largest = max(largest, total)
-    return largest
+def local_mass(tokens, masses, place, slope):  # type: ignore[no-untyped-def]
+    """``sum_j w_j exp2(slope |z_j - place|^2)`` of tokens ``(n, d)`` with masses ``(n,)``."""
+    total = 0.0
+    for i in range(len(tokens)):
+        square = 0.0
+        for k in range(tokens.shape[1]):
+            square += (tokens[i, k] - place[k]) ** 2
+        total += masses[i] * exp2(slope * square)
+    return total

@@ -23,7 +23,7 @@ def warm_up() -> None:
         stages = np.zeros((12, dim, dim))
         field.displaced(tokens, stages, np.ones(12), 0.1)
         field.largest_error(stages, 0.1)
-        spectral.largest_local_mass(tokens, masses, tokens, -0.5)
+        spectral.local_mass(tokens, masses, tokens[0], -0.5)
         linked(tokens, 0.01)
 
 
