@@ -48,7 +48,8 @@ def run_case(case: Case, threads: int = 1, progress: Progress | None = None) -> 
     settings = case.settings
     model = kernel(settings.kernel)
     labels = draw_labels(case)
-    with threadpool_limits(threads):
+    # each of the runs that advance at a time may call linear algebra, which would else take all cores
+    with threadpool_limits(max(1, threads // len(case.seeds))):
         dataset = simulate(
             model,
             draw_tokens(case, model, labels),
