@@ -3,7 +3,8 @@
 The limit of a pair is the time of its exponential and of its other multiply-adds, both measured in the same
 run from registers alone. Contenders evaluate the same field as their users would write it; those that are not
 installed, or whose n x n array does not fit, are named as such. Run: ``python benchmarks/gpu.py [--quick]``;
-writes ``results/gpu.json``. Without a device it says why and writes nothing.
+writes ``results/gpu.json``. Without a device it says why and writes nothing; of several devices it takes the
+first of ``CUDA_VISIBLE_DEVICES``.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def main() -> None:
         sys.exit(f"nothing measured: {reason}")
     quick = "--quick" in sys.argv
     precisions: tuple[Precision, ...] = ("float64", "float32")
-    with devices.claimed() as device:
+    with devices.claimed() as device, device.current():
         measured = {precision: limits(precision) for precision in precisions}
         least = {precision: limit_ns(found, DIM) for precision, found in measured.items()}
         sys.stdout.write(f"{device.name}: {measured}\n")
@@ -230,7 +231,7 @@ def main() -> None:
             here += [contender(name, tokens) for name in CONTENDERS]
             rows += compared(here, n, runs, least)
             sys.stdout.write("".join(line(row) + "\n" for row in rows[-len(here) :]))
-        results = {"device": device.name, "limits": measured, "evaluations": rows}
+        results = {**device.facts, "limits": measured, "evaluations": rows}
     if not quick:
         results["trajectories"] = trajectories(64)
         keep("gpu", results)

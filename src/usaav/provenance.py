@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("usaav", "numpy", "scipy", "numba", "xarray", "netCDF4", "cupy")
+_PACKAGES = ("usaav", "numpy", "scipy", "numba", "xarray", "netCDF4", "cupy", "cupy-cuda12x", "cupy-cuda13x")
 
 
 @cache

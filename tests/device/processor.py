@@ -34,6 +34,7 @@ class ProcessorDevice:
 
     def __init__(self, folder: Path, memory: int = 1 << 30) -> None:
         self.name = "the processor"
+        self.facts = {"device": self.name}
         self.launched: list[str] = []
         self.downloaded: list[int] = []
         self.folder, self._memory = folder, memory

@@ -57,6 +57,8 @@ class Cupy(types.ModuleType):
         What the first use raises.
     driver
         The CUDA version of the driver.
+    compiles
+        Whether NVRTC is there.
     """
 
     def __init__(
@@ -66,10 +68,11 @@ class Cupy(types.ModuleType):
         count: int = 1,
         fault: Exception | None = None,
         driver: int = 0,
+        compiles: bool = True,
     ) -> None:
         super().__init__("cupy")
         self.fault, self.freed, self.used = fault, 0, []
-        self._processor = processor
+        self._processor, self._compiles = processor, compiles
 
         def device_count() -> int:
             if fault is not None:
@@ -83,9 +86,19 @@ class Cupy(types.ModuleType):
                 driverGetVersion=lambda: driver,
                 runtimeGetVersion=lambda: 12090,
                 memGetInfo=lambda: (1 << 30, 1 << 31),
-                getDeviceProperties=lambda number: {"name": f"Device {number}".encode()},
+                getDeviceProperties=lambda number: {
+                    "name": f"Device {number}".encode(),
+                    "major": 9,
+                    "minor": 0,
+                },
             ),
+            nvrtc=types.SimpleNamespace(getVersion=self.nvrtc_version),
         )
+
+    def nvrtc_version(self) -> tuple[int, int]:
+        if not self._compiles:
+            raise RuntimeError("No such file: libnvrtc\nand more")
+        return 12, 9
 
     def get_default_memory_pool(self) -> Any:
         def free_all_blocks() -> None:
@@ -143,6 +156,10 @@ def put(monkeypatch: pytest.MonkeyPatch, cupy: Cupy | None) -> Cupy | None:
     [
         (None, r"cupy can't be imported \(.*\): pip install 'usaav\[cuda12\]' or 'usaav\[cuda13\]'"),
         (
+            Cupy(compiles=False),
+            r"NVRTC, which compiles the kernels, can't be loaded \(No such file: libnvrtc\): pip install",
+        ),
+        (
             Cupy(fault=CudaError(35, "cudaErrorInsufficientDriver")),
             "there is no NVIDIA driver on this machine: install one, or run where there is a device",
         ),
@@ -164,7 +181,16 @@ def put(monkeypatch: pytest.MonkeyPatch, cupy: Cupy | None) -> Cupy | None:
             r"can't be used \(unknown error\): see whether nvidia-smi",
         ),
     ],
-    ids=["no library", "no driver", "old driver", "no device", "none visible", "no memory", "unknown"],
+    ids=[
+        "no library",
+        "no compiler",
+        "no driver",
+        "old driver",
+        "no device",
+        "none visible",
+        "no memory",
+        "unknown",
+    ],
 )
 def test_why_there_is_none(monkeypatch: pytest.MonkeyPatch, cupy: Cupy | None, reason: str) -> None:
     put(monkeypatch, cupy)
@@ -193,6 +219,7 @@ def test_a_run_through_the_interface_of_cupy(
     ours = simulate(usa, np.stack([tokens, tokens]), backend="cupy", **options)
     plain = simulate(usa, tokens, backend="numpy", **options)
     assert ours.attrs["device"] == "Device 0"
+    assert (ours.attrs["device_capability"], ours.attrs["cuda_runtime"]) == ("9.0", "12.9")
     assert np.abs(ours.tokens[1] - plain.tokens[0]).max() < 1e-12
     assert cupy.freed == 1
     assert set(cupy.used) == {0}
@@ -205,6 +232,8 @@ def test_what_fails_on_the_device_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         assert claimed.free_memory() == (1 << 30) + 5
         with pytest.raises(BackendError, match=r"Device 0 has too little memory.*use fewer tokens"):
             raising(cupy, claimed, MemoryError("out of memory"))
+        with pytest.raises(BackendError, match=r"can't be kept \(read-only\): set CUPY_CACHE_DIR"):
+            raising(cupy, claimed, PermissionError("read-only"))
         with pytest.raises(BackendError, match=r"Device 0 failed or was lost.*illegal address"):
             raising(cupy, claimed, CudaError(700, "illegal address"))
 

@@ -48,6 +48,7 @@ class Device(Protocol):
     """Memory and kernels, as the engine uses them: a CUDA device, or in the tests the processor."""
 
     name: str
+    facts: dict[str, str]
 
     def empty(self, shape: Sequence[int], dtype: Any = np.float64) -> Any:
         """An array on the device, not initialised."""
@@ -86,7 +87,14 @@ def why_not() -> str | None:
             cupy.cuda.runtime.memGetInfo()  # the first call that needs memory on the device
     except RuntimeError as error:
         return _reason(cupy, error)
-    return None if count > 0 else _no_device()
+    if count == 0:
+        return _no_device()
+    try:
+        cupy.cuda.nvrtc.getVersion()
+    except (RuntimeError, OSError) as error:
+        first = str(error).strip().partition("\n")[0]
+        return f"NVRTC, which compiles the kernels, can't be loaded ({first}): {INSTALL}"
+    return None
 
 
 def require() -> None:
@@ -141,6 +149,13 @@ class CudaDevice:
         The module.
     number
         Which of the visible devices.
+
+    Attributes
+    ----------
+    name
+        As its maker calls it.
+    facts
+        What a file should tell about it.
     """
 
     def __init__(self, cupy: Any, number: int) -> None:
@@ -148,6 +163,13 @@ class CudaDevice:
         self._device = cupy.cuda.Device(number)
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.name = properties["name"].decode()
+        runtime = cupy.cuda.runtime
+        self.facts = {
+            "device": self.name,
+            "device_capability": f"{properties['major']}.{properties['minor']}",
+            "cuda_driver": _version(runtime.driverGetVersion()),
+            "cuda_runtime": _version(runtime.runtimeGetVersion()),
+        }
         self._compiled: dict[Kind, Kernels] = {}
         self._lock = threading.Lock()
 
@@ -157,6 +179,11 @@ class CudaDevice:
         try:
             with self._device:
                 yield
+        except OSError as error:
+            raise BackendError(
+                f"backend = cupy: compiled kernels can't be kept ({error}): "
+                "set CUPY_CACHE_DIR to a folder that can be written"
+            ) from error
         except MemoryError as error:
             raise BackendError(
                 f"backend = cupy: {self.name} has too little memory ({error}): "
