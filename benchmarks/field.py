@@ -19,7 +19,12 @@ from numba import njit  # isort: skip
 
 from usaav.flow import compiled
 from usaav.flow.spectral import SpectralField
+from usaav.kernels import Toeplitz
+from usaav.kernels.low_rank import products
 
+BETAS = (1.0, 9.0, 100.0)
+#: a weight of five products, to compare the matrix of weights with
+WEIGHT = Toeplitz(((0, 0.2), (1, -0.6), (3, 0.7)))
 LOG2_E = 1.0 / np.log(2.0)
 NO_COUPLING = np.zeros((1, 1))
 PASSES = 64
@@ -75,6 +80,37 @@ def spectral(n: int, dim: int, beta: float, tolerance: float) -> dict[str, Any]:
     }
 
 
+def weighted(n: int, dim: int, beta: float, tolerance: float) -> list[dict[str, Any]]:
+    """Times of one evaluation with a weight of labels: by its matrix, and by its products."""
+    rows, masses, labels = tokens(n, dim), np.full(n, 1.0 / n), np.linspace(0.0, 6.0, n)
+    coupling = np.ascontiguousarray(WEIGHT.between(labels, labels))
+    kind, slope = compiled.EXPONENTIAL + compiled.WEIGHTED, -0.5 * beta * LOG2_E
+    seconds = best_of(lambda: compiled.velocity(rows, masses, coupling, kind, slope, 0.0), repeats=5)
+    found = products(WEIGHT, labels, tolerance)
+    assert found is not None
+    field = SpectralField(beta, dim, tolerance, 1, found.signs, found.factors(labels))
+    by_products = best_of(lambda: field.velocity(rows, masses), repeats=5)
+    same = {"n": n, "dim": dim, "beta": beta}
+    rank = len(found.signs)
+    return [
+        {
+            "field": "direct weighted",
+            **same,
+            "milliseconds": 1e3 * seconds,
+            "ns_per_pair": 1e9 * seconds / n**2,
+        },
+        {
+            "field": "spectral weighted",
+            **same,
+            "tolerance": tolerance,
+            "degree": field.degree,
+            "rank": rank,
+            "milliseconds": 1e3 * by_products,
+            "ns_per_token": 1e9 * by_products / n,
+        },
+    ]
+
+
 def main() -> None:
     """Measure, print a table, and keep the numbers."""
     quick = "--quick" in sys.argv
@@ -86,15 +122,16 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for n in (256, 1024) if quick else (100, 256, 1024, 4096, 16384):
         for dim in (2, 3, 5):
-            rows.append(direct(n, dim, 9.0, per_exponential))
-            sys.stdout.write(
-                "{field} n={n} d={dim}: {ns_per_pair:.3f} ns/pair, {ratio_to_limit:.2f} x limit\n".format(
-                    **rows[-1]
+            # one beta of five dimensions: there is no spectral field to compare with
+            for beta in (9.0,) if quick or dim == 5 else BETAS:
+                rows.append(direct(n, dim, beta, per_exponential))
+                sys.stdout.write(
+                    "{field} n={n} d={dim} beta={beta:g}: {ns_per_pair:.3f} ns/pair, "
+                    "{ratio_to_limit:.2f} x limit\n".format(**rows[-1])
                 )
-            )
     for n in (1000,) if quick else (100, 1000, 10_000, 100_000, 1_000_000):
         for dim in (2, 3):
-            for beta in (1.0, 9.0, 100.0):
+            for beta in BETAS:
                 rows.append(spectral(n, dim, beta, 1e-12))
                 sys.stdout.write(
                     "{field} n={n} d={dim} beta={beta:g}: {milliseconds:.3f} ms, degree {degree}\n".format(
@@ -102,9 +139,19 @@ def main() -> None:
                     )
                 )
     if not quick:
+        for dim in (2, 3):
+            rows += weighted(4096, dim, 9.0, 1e-12)
+            sys.stdout.write(
+                "weighted n={n} d={dim} beta={beta:g}: {rank} products {milliseconds:.3f} ms, ".format(
+                    **rows[-1]
+                )
+                + "matrix {milliseconds:.3f} ms\n".format(**rows[-2])
+            )
         million = spectral(1_000_000, 3, 9.0, 1e-10)
         scaled = (
-            next(row for row in rows if row["n"] == 16384 and row["dim"] == 3)["milliseconds"]
+            next(row for row in rows if (row["n"], row["dim"], row["beta"]) == (16384, 3, 9.0))[
+                "milliseconds"
+            ]
             * (1e6 / 16384) ** 2
         )
         gain = scaled / million["milliseconds"]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import benchmark_figure
+
 Row = Mapping[str, Any]
 
 
@@ -52,11 +54,12 @@ def _machine(facts: Mapping[str, Any]) -> str:
 def _field_tables(results: Mapping[str, Any]) -> str:
     rows: Sequence[Row] = results["evaluations"]
     direct = _table(
-        ("n", "d", "ns per ordered pair", "times the limit"),
+        ("n", "d", "beta", "ns per ordered pair", "times the limit"),
         [
             (
                 row["n"],
                 row["dim"],
+                f"{row['beta']:g}",
                 f"{row['ns_per_pair']:.2f}",
                 f"{row['ratio_to_limit']:.2f}",
             )
@@ -80,7 +83,37 @@ def _field_tables(results: Mapping[str, Any]) -> str:
         ],
     )
     limit = f"One exponential takes {results['ns_per_exponential']:.2f} ns."
-    return f"Direct field. {limit}\n\n{direct}\n\nSpectral field, one evaluation on one thread.\n\n{spectral}"
+    parts = [
+        benchmark_figure.field(results),
+        f"Direct field. {limit}",
+        direct,
+        "Spectral field, one evaluation on one thread.",
+        spectral,
+        _weighted_tables(rows),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _weighted_tables(rows: Sequence[Row]) -> str:
+    """A weight of labels by its matrix and by its products, if that was measured."""
+    found = [row for row in rows if row["field"].endswith("weighted")]
+    if not found:
+        return ""
+    table = _table(
+        ("field", "n", "d", "beta", "products", "milliseconds"),
+        [
+            (
+                row["field"].removesuffix(" weighted"),
+                row["n"],
+                row["dim"],
+                f"{row['beta']:g}",
+                row.get("rank", "matrix"),
+                f"{row['milliseconds']:.3g}",
+            )
+            for row in found
+        ],
+    )
+    return f"With a weight of labels, one evaluation on one thread.\n\n{table}"
 
 
 def _device_tables(results: Mapping[str, Any]) -> str:
