@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from usaav.config.cases import Case
+from usaav.config.part_models import ToeplitzFields
 
 __all__ = [
     "Needs",
@@ -41,6 +42,9 @@ SECONDS_PER_THREAD = 120
 MAX_THREADS = 32
 #: tokens that one thread of the spectral field takes at a time, as in usaav.flow.spectral, which needs numba
 CHUNK = 16384
+#: tokens up to which the compiled direct field makes a matrix of weights, and products up to which the
+#: spectral field takes a weight apart, as in usaav.flow.systems and usaav.kernels.low_rank
+LARGEST_MATRIX, LARGEST_RANK = 4096, 64
 #: arrays of all tokens that a run holds at a time: the stages of a step, the points of old and new steps, and
 #: what an observation makes; and that the job holds of each run from its start: drawn, checked, in content
 ARRAYS_IN_STEP, ARRAYS_AT_START = 26, 3
@@ -141,35 +145,48 @@ def held_gb(case: Case) -> float:
 def _held_mb(case: Case, threads: int) -> float:
     """Megabytes that the runs of `case` hold while they go on, `threads` of them at a time at most."""
     runs = len(case.seeds)
-    array_mb = 8e-6 * case.settings.n_tokens * case.settings.dim
+    column_mb = 8e-6 * case.settings.n_tokens
     at_once = min(threads, runs)
-    return (ARRAYS_AT_START * runs + ARRAYS_IN_STEP * at_once) * array_mb + 2 * at_once * _matrix_mb(case)
+    arrays = ARRAYS_AT_START * runs + ARRAYS_IN_STEP * at_once
+    factors = (_rank(case) or 0) * at_once
+    return (arrays * case.settings.dim + factors) * column_mb + 2 * at_once * _matrix_mb(case)
 
 
 def _matrix_mb(case: Case) -> float:
-    """Megabytes of the matrix of all pairs, if the weight depends on labels; a GPU needs none."""
-    without = case.settings.kernel.weight.type == "constant" or case.settings.backend == "cupy"
-    return 0.0 if without else 8e-6 * case.settings.n_tokens**2
+    """Megabytes of the matrix of all pairs, if the weight depends on labels; a GPU needs none.
+
+    Nor does the spectral field of more tokens than the compiled direct field takes.
+    """
+    settings = case.settings
+    without = settings.kernel.weight.type == "constant" or settings.backend == "cupy"
+    if without or (settings.n_tokens > LARGEST_MATRIX and _expands(case)):
+        return 0.0
+    return 8e-6 * settings.n_tokens**2
 
 
 def _interactions(case: Case) -> float:
     """Pairs of tokens, or terms of the expansion, in one evaluation of the right-hand side."""
     pairs = float(case.settings.n_tokens) ** 2
-    return min(pairs, float(case.settings.n_tokens) * _terms(case)) if _expands(case) else pairs
+    if not _expands(case):
+        return pairs
+    return min(pairs, float(case.settings.n_tokens) * _terms(case) * (_rank(case) or 1))
 
 
 def _expands(case: Case) -> bool:
     """Whether the spectral field may be taken, and exists."""
     settings = case.settings
     plain = settings.normalization == "none" and settings.backend in ("auto", "numba")
-    weight, beta = settings.kernel.weight.type, settings.kernel.beta
-    return (
-        settings.field != "direct"
-        and plain
-        and beta is not None
-        and settings.dim <= 3
-        and weight == "constant"
-    )
+    curved = settings.kernel.beta is not None
+    return settings.field != "direct" and plain and curved and settings.dim <= 3 and _rank(case) is not None
+
+
+def _rank(case: Case) -> int | None:
+    """Products that the weight is a sum of, where that does not depend on the labels; else None."""
+    weight = case.settings.kernel.weight
+    if isinstance(weight, ToeplitzFields):
+        rank = sum(2 if order else 1 for order, value in weight.coefficients.items() if value)
+        return rank if rank <= LARGEST_RANK else None
+    return 1 if weight.type == "constant" else None
 
 
 def _terms(case: Case) -> float:

@@ -10,7 +10,8 @@ import pytest
 from usaav import needs
 from usaav.config import from_mapping
 from usaav.config.cases import Case
-from usaav.flow import spectral
+from usaav.flow import spectral, systems
+from usaav.kernels import low_rank
 
 
 def case(kernel: dict[str, Any] | None = None, **settings: Any) -> Case:
@@ -62,6 +63,17 @@ def test_a_weight_of_labels_needs_a_matrix() -> None:
     assert biased.mem_mb - plain.mem_mb > 8e-6 * 4096**2
 
 
+def test_a_weight_of_few_products_needs_no_matrix() -> None:
+    waves = {"type": "toeplitz", "beta": 1, "phi": "exponential", "coefficients": {0: 0.5, 3: 0.5}}
+    large = {"n_tokens": 100_000, "seeds": [0]}
+    one = needs.of_simulation(case(waves, **large))
+    assert one.mem_mb < 8e-6 * 100_000**2
+    assert one.mem_mb > needs.of_simulation(case(**large)).mem_mb
+    assert needs.work(case(waves, **large)) == pytest.approx(3 * needs.work(case(**large)))
+    many = {**waves, "coefficients": dict.fromkeys(range(40), 1.0)}
+    assert needs.work(case(many, **large)) == needs.work(case(**large, field="direct"))
+
+
 def test_a_further_attempt_gets_more() -> None:
     first, second = needs.of_simulation(case(), 1), needs.of_simulation(case(), 2)
     assert second.mem_mb == pytest.approx(2 * first.mem_mb, rel=0.01)
@@ -79,6 +91,7 @@ def test_threads_are_not_more_than_runs_can_use() -> None:
 
 def test_the_chunks_are_those_of_the_field() -> None:
     assert needs.CHUNK == spectral.CHUNK
+    assert (needs.LARGEST_MATRIX, needs.LARGEST_RANK) == (systems.LARGEST_MATRIX, low_rank.LARGEST_RANK)
 
 
 def test_memory_counts_the_stages_of_each_run_at_a_time_and_only_stored_tokens() -> None:
