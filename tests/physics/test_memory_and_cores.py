@@ -75,7 +75,7 @@ def case(**settings: Any) -> Case:
 
 @pytest.mark.parametrize("backend", examples.BACKENDS)
 def test_one_thread_keeps_one_core_busy(backend: str) -> None:
-    """Libraries of linear algebra would take all; the seconds of all cores are then more than those passed."""
+    """Linear algebra would take all; the seconds of all cores together are then more than those passed."""
     one = case(backend=backend)
     run_case(one, threads=1)
     spent, passed = time.process_time(), time.perf_counter()
@@ -121,7 +121,12 @@ def test_a_single_run_of_many_tokens_takes_the_threads(threads: int, monkeypatch
     monkeypatch.setattr(spectral, "ThreadPoolExecutor", counted)
     start = examples.tokens(20_000, 2, 0)
     run = simulate(
-        kernel(examples.usa(1.0)), start, times=[0.0, 1e-3], field="spectral", backend="numba", threads=threads
+        kernel(examples.usa(1.0)),
+        start,
+        times=[0.0, 1e-3],
+        field="spectral",
+        backend="numba",
+        threads=threads,
     )
     assert set(pools) == ({threads} if threads > 1 else set())
     alone = simulate(kernel(examples.usa(1.0)), start, times=[0.0, 1e-3], field="spectral", backend="numba")

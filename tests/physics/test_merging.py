@@ -54,6 +54,22 @@ def test_brute_force(beta: float, dim: int, end: float, backend: str) -> None:
     assert np.abs(energy / brute_energy - 1.0).max() < EXACT.merge_tolerance
 
 
+@pytest.mark.parametrize(
+    ("beta", "end", "left"),
+    [(4.0, 500.0, 1), (9.0, 10.0, 2)],  # beta = 9 needs 2 million steps to its last merge, and minutes
+)
+@pytest.mark.parametrize("dim", [2, 3])
+def test_brute_force_with_many_tokens(beta: float, end: float, left: int, dim: int) -> None:
+    """From the first collapse through the plateaus, with 32 tokens; at beta = 4 to one cluster."""
+    z, times = examples.tokens(32, dim, 1), np.concatenate([[0.0], np.geomspace(1e-4, end, 100)])
+    brute, brute_energy, apart = trajectory(examples.usa(beta), z, times, replace(EXACT, merge_tolerance=0.0))
+    merged, energy, clusters = trajectory(examples.usa(beta), z, times, EXACT)
+    assert len(apart) == 32
+    assert len(clusters) <= left
+    assert np.linalg.norm(merged - brute, axis=-1).max() < EXACT.merge_tolerance
+    assert np.abs(energy / brute_energy - 1.0).max() < 1e-12
+
+
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
 def test_outputs_change_by_less_than_the_merge_tolerance(tolerance: float) -> None:
     times = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 200)])
@@ -64,7 +80,20 @@ def test_outputs_change_by_less_than_the_merge_tolerance(tolerance: float) -> No
             examples.usa(9.0), z, times, replace(EXACT, merge_tolerance=tolerance)
         )
         assert len(clusters) < 12
-        assert np.abs(merged - brute).max() < tolerance
+        assert np.linalg.norm(merged - brute, axis=-1).max() < tolerance
+
+
+@pytest.mark.parametrize(("dim", "seed"), [(2, 1), (2, 2), (3, 2)])
+def test_chains_of_merges_change_outputs_by_less_than_the_merge_tolerance(dim: int, seed: int) -> None:
+    """Where many tokens meet within few looks, and each merge moves what the others have moved."""
+    z, times = examples.tokens(32, dim, seed), np.concatenate([[0.0], np.geomspace(1e-2, 5.0, 300)])
+    brute, _, _ = trajectory(examples.usa(4.0), z, times, replace(EXACT, merge_tolerance=0.0))
+    for tolerance in (1e-5, 1e-7, 1e-9):
+        merged, _, clusters = trajectory(
+            examples.usa(4.0), z, times, replace(EXACT, merge_tolerance=tolerance)
+        )
+        assert len(clusters) < 4
+        assert np.linalg.norm(merged - brute, axis=-1).max() < tolerance
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5])

@@ -61,6 +61,22 @@ def test_a_chain_merges_at_one_look() -> None:
     assert clusters.members.tolist() == [0, 0, 0, 1]
 
 
+def test_merges_reach_only_so_far() -> None:
+    """A light row is moved by the whole gap, the ends of a chain by more than any one gap."""
+    gaps = np.array([0.0, 1e-10, 3e-10, 1.0])
+    tokens = np.stack([np.cos(gaps), np.sin(gaps)], axis=1)
+    pairs, still = np.array([[0, 1], [1, 2], [0, 2]]), np.zeros((4, 2))
+    # the first two move by 0.5e-10 each; then the third by 1.67e-10, and they by 0.83e-10 more
+    for reach, left in ((0.4e-10, [0, 1, 2, 3]), (1.6e-10, [0, 2, 3]), (1.7e-10, [0, 3])):
+        clusters = Clusters(tokens, ANGLE)
+        assert clusters.merge(pairs, still, Clock(2.0), 1.0, reach).tolist() == left
+        assert len(clusters.merges) == 4 - len(left)
+    clusters = Clusters(close_pair(1e-10), ANGLE)
+    clusters.masses = np.array([0.9, 1e-3, 0.05, 0.049])
+    clusters.merge(np.array([[0, 1]]), still, Clock(2.0), 1.0, 0.9e-10)
+    assert len(clusters) == 4
+
+
 def test_two_separate_pairs_at_one_look() -> None:
     gaps = np.array([0.0, 1.0, 1e-10, 1.0 + 1e-10])
     clusters = Clusters(np.stack([np.cos(gaps), np.sin(gaps)], axis=1), ANGLE)

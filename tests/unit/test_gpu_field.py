@@ -86,8 +86,8 @@ def test_every_dimension(pair: Pair, name: str, dim: int) -> None:
 @pytest.mark.parametrize("dim", [2, 3, 8, 12])
 def test_softmax(pair: Pair, dim: int, shift: float) -> None:
     systems = pair(examples.usa(2.0), None, (70, dim), softmax=True)
-    for system in systems:
-        system.set_shift(shift)
+    for each in systems:
+        each.set_shift(shift)
     assert_equal(systems, examples.tokens(70, dim, 3))
 
 

@@ -39,6 +39,9 @@ _FEW = 32
 # crossings are located to this part of an e-fold of the distance, in so many trials (three are usual)
 _CROSSED = 1e-12
 _MOST_TRIALS = 12
+# merges of one look move a token by at most this part of the merge tolerance: what several looks do adds up,
+# though what the earlier ones did fades with the contraction
+_REACH = 0.4
 # a step that moves no token by this angle and is still too large for the tolerance can't be resolved in
 # float64
 _SMALLEST_MOVE = 1e-15
@@ -55,7 +58,7 @@ class Options:
     rtol
         Largest local error of a step.
     merge_tolerance
-        Pairs closer than this and approaching become one.
+        Pairs closer than this and approaching become one, if that moves no token by nearly as much.
     merge_angle
         The angle whose crossing is reported as the time of a merge.
     max_steps
@@ -175,8 +178,8 @@ class _Run:
             self._refresh()
             self.last = None  # its rows are others
             seen = self._see()
-        if seen.widest < self.options.merge_tolerance**2:
-            self._rest()
+        if seen.widest < self.options.merge_tolerance**2 and len(seen.pairs) == 0:
+            self._rest()  # none of them may merge
             return
         self.cap = _STABLE / seen.fastest if seen.fastest > 0.0 else math.inf
         drift = seen.unit_shift - self.system.shift
@@ -244,9 +247,12 @@ class _Run:
         if meeting.any():
             clusters.tokens = np.array(clusters.tokens)  # merges are made on the host, in place
             velocity = np.asarray(self.velocity)
-            kept = clusters.merge(seen.pairs[meeting], velocity, self.clock, self.system.rate)
-            self.system.keep(kept)
-            return True
+            before = len(clusters)
+            reach = _REACH * options.merge_tolerance
+            kept = clusters.merge(seen.pairs[meeting], velocity, self.clock, self.system.rate, reach)
+            if len(kept) < before:
+                self.system.keep(kept)
+                return True
         return self._review()
 
     def _review(self) -> bool:

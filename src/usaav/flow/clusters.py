@@ -146,7 +146,9 @@ class Clusters:
             noted[names] = self._crossings.get(names) or locate(i, j) or self._reckon(clock, square, rate)
         self._crossings = noted
 
-    def merge(self, pairs: Index, velocities: Array, clock: Clock, rate: float) -> Index:
+    def merge(
+        self, pairs: Index, velocities: Array, clock: Clock, rate: float, reach: float = math.inf
+    ) -> Index:
         """Merge `pairs` of rows, nearest first, and record each merge.
 
         Parameters
@@ -157,6 +159,9 @@ class Clusters:
             Velocities per internal time; `rate` is internal time per tau.
         clock
             Now.
+        reach
+            How far merges may move any row. Pairs that would do more, as a light row beside a heavy one or
+            the ends of a chain, stay apart for now.
 
         Returns
         -------
@@ -165,18 +170,23 @@ class Clusters:
         """
         alive = np.ones(len(self), dtype=bool)
         parent = np.arange(len(self))
+        moved = np.zeros(len(self))  # at most, any part of the row's cluster
         velocities = velocities.copy()
         for pair in self._spanning(pairs):
             i, j = sorted(
                 (_root(parent, int(pair[0])), _root(parent, int(pair[1]))), key=lambda row: self.names[row]
             )
-            if i != j:
+            farthest = self._moved(i, j, moved)
+            if i != j and farthest <= reach:
+                moved[i] = farthest
                 self.merges.append(self._event(i, j, velocities, clock, rate))
                 self._join(i, j, velocities)
                 parent[j], alive[j] = i, False
                 self._births[i] = len(self._moments)
-        roots = np.array([_root(parent, row) for row in range(len(self))])
         keep = np.flatnonzero(alive)
+        if len(keep) == len(self):
+            return keep
+        roots = np.array([_root(parent, row) for row in range(len(self))])
         new_row = np.cumsum(alive) - 1
         self.members = new_row[roots[self.members]]
         self.tokens, self.masses = self.tokens[keep], self.masses[keep]
@@ -231,6 +241,12 @@ class Clusters:
         self.members = groups[self.members]
         self.unrecorded += len(groups) - len(keep)
         return keep
+
+    def _moved(self, i: int, j: int, moved: Array) -> float:
+        """How far the parts of two rows would have been moved, if these two were joined as well."""
+        gap = float(np.linalg.norm(self.tokens[j] - self.tokens[i]))
+        share = self.masses[j] / (self.masses[i] + self.masses[j])
+        return float(max(moved[i] + share * gap, moved[j] + (1.0 - share) * gap))
 
     def _join(self, i: int, j: int, velocities: Array) -> None:
         total = self.masses[i] + self.masses[j]

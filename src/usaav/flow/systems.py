@@ -23,8 +23,8 @@ Index = NDArray[np.int64]
 
 #: above this many tokens no n x n array is made
 LARGEST_MATRIX = 4096
-# Above so many tokens, of all pairs that have met at a look only the first few for each token are listed: they
-# merge, and the others are seen at the look that follows. Else a cloud that meets as a whole would be a matrix.
+# above so many tokens a look lists only a few pairs for each token of those that have met: they merge, and
+# the next look sees the others; else a cloud that meets as a whole would be a matrix
 _ALL_PAIRS, _PAIRS_PER_TOKEN = 2048, 16
 _LOG2_E = math.log2(math.e)
 
