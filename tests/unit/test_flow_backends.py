@@ -13,6 +13,7 @@ import pytest
 from physics import examples
 from usaav import simulate
 from usaav.errors import BackendError, ConfigError
+from usaav.flow import backends
 from usaav.flow.backends import choose, choose_field, make_system, needs_no_matrix
 from usaav.flow.spectral_system import SpectralSystem, crossover
 from usaav.flow.systems import LARGEST_MATRIX, ArraySystem, CompiledSystem, Interaction
@@ -43,6 +44,15 @@ def test_named_backends() -> None:
     assert choose("numpy", USA, 10) == "numpy"
     assert choose("auto", USA, 10) == "numba"
     assert choose("auto", WEIGHTED, LARGEST_MATRIX) == "numba"
+
+
+def test_auto_tells_once_what_it_takes(caplog: pytest.LogCaptureFixture) -> None:
+    backends._tell_once.cache_clear()
+    with caplog.at_level(logging.INFO, "usaav"):
+        for _ in range(3):
+            assert choose("auto", USA, 10) == "numba"
+        assert choose("numba", USA, 10) == "numba"
+    assert caplog.messages == ["backend auto takes numba"]
 
 
 def test_unknown_backend() -> None:

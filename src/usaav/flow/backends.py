@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -33,10 +34,9 @@ def choose(
     `without_matrix`: weights of labels are not kept as a matrix (see :func:`needs_no_matrix`), so that the
     compiled engine takes any number of tokens.
 
-
-    ``auto`` logs one line when it has to pass over the compiled engine; a backend given by name never falls
-    back. ``auto`` keeps to the processor: a device has to be reserved for a job, and which engine computes
-    must not depend on what happens to be free.
+    ``auto`` tells once what it takes, and warns when it has to pass over the compiled engine; a backend given
+    by name never falls back. ``auto`` keeps to the processor: a device has to be reserved for a job, and
+    which engine computes must not depend on what happens to be free.
 
     Raises
     ------
@@ -59,11 +59,18 @@ def choose(
         return "numpy"
     why_not = _why_not_compiled(interaction, 0 if without_matrix else n_tokens)
     if why_not is None:
+        if backend == "auto":
+            _tell_once("numba")
         return "numba"
     if backend == "numba":
         raise BackendError(f"backend = numba: {why_not}; use backend numpy")
     _LOG.warning("backend auto takes numpy: %s", why_not)
     return "numpy"
+
+
+@cache
+def _tell_once(backend: Backend) -> None:
+    _LOG.info("backend auto takes %s", backend)
 
 
 def choose_field(field: Field, interaction: Interaction, shape: tuple[int, int], rtol: float) -> Field:

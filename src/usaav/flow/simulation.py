@@ -119,7 +119,7 @@ def simulate(
     seeds
         A number for each run, stored as coordinate and named in errors; default 0, 1, ...
     threads
-        Runs are spread over this many threads.
+        Runs are spread over this many threads; with ``cupy`` as many go on together as fit on the device.
     progress
         Called as ``progress(run, fraction)`` whenever a run has passed an output time.
 
