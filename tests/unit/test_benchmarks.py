@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import usaav
+from usaav.flow.spectral_system import crossover
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -62,6 +63,42 @@ def test_the_contenders_integrate_the_same_flow(trajectory):
     kernel = usaav.kernel({"type": "usa", "beta": 2.0})
     expected = usaav.simulate(kernel, tokens, times=[0.0, 1.0], rtol=1e-12, backend="numpy").tokens.values
     assert np.abs(np.array(last["tokens"]) - expected[0, -1]).max() < 1e-8
+
+
+def measured() -> list[dict]:
+    path = BENCHMARKS / "results" / "field.json"
+    if not path.exists():
+        pytest.skip("the field has not been measured")
+    return json.loads(path.read_text())["results"]["evaluations"]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_auto_takes_the_spectral_field_from_where_it_was_measured_to_be_faster(dim):
+    """By the time of a token on the spectral field over that of a pair on the direct one, for many tokens.
+
+    Within a factor of two, which processors differ by; auto takes the direct field of 512 tokens anyway.
+    """
+    rows = [row for row in measured() if row["dim"] == dim]
+    pair = min(row["ns_per_pair"] for row in rows if row["field"] == "direct" and row["n"] >= 1024)
+    tokens = [row for row in rows if row["field"] == "spectral" and row["n"] == 100_000]
+    assert len(tokens) >= 3
+    for row in tokens:
+        faster = max(512.0, row["ns_per_token"] / pair)
+        assert 0.5 < crossover(row["beta"], dim, 1e3 * row["tolerance"]) / faster < 2.0
+
+
+def test_with_weights_auto_goes_by_what_was_measured_too():
+    rows = [row for row in measured() if row["field"].endswith(" weighted")]
+    if not rows:
+        pytest.skip("weights have not been measured")
+    for dim in (2, 3):
+        matrix, products = (
+            next(row for row in rows if row["dim"] == dim and row["field"] == f"{field} weighted")
+            for field in ("direct", "spectral")
+        )
+        faster = max(512.0, products["ns_per_token"] / matrix["ns_per_pair"])
+        taken = crossover(products["beta"], dim, 1e3 * products["tolerance"], products["rank"])
+        assert 0.5 < taken / faster < 2.0
 
 
 @pytest.mark.slow

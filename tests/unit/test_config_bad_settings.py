@@ -316,7 +316,10 @@ BAD: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({".method": "layers", ".step": 0.3}, ("experiments.main.times", "multiples of step")),
     ({".method": "layers", ".step": -0.5}, ("experiments.main.step = -0.5", "0")),
     ({".field": "spectral", ".dim": 5}, ("experiments.main.field = 'spectral'", "dim 2 and 3")),
-    ({".field": "spectral", ".kernel": BIAS}, ("experiments.main.field = 'spectral'", "weight 1")),
+    (
+        {".field": "spectral", ".kernel": BIAS},
+        ("experiments.main.field = 'spectral'", "for weight 1, Toeplitz"),
+    ),
     (
         {".normalization": "softmax", ".kernel": TOEPLITZ},
         ("experiments.main.normalization = 'softmax'", "exponential"),

@@ -103,8 +103,13 @@ def _method(settings: CaseSettings) -> Faults:
                 f"auto or direct: the spectral field exists for dim 2 and 3, and dim is {settings.dim}",
             )
         )
-    if settings.field == "spectral" and kernel.weight.type != "constant":
-        found.append((("field",), "auto or direct: the spectral field exists for kernels with weight 1 only"))
+    if settings.field == "spectral" and getattr(kernel.weight, "profile", "gaussian") != "gaussian":
+        found.append(
+            (
+                ("field",),
+                "auto or direct: the spectral field exists for weight 1, Toeplitz and gaussian weights only",
+            )
+        )
     if settings.precision == "float32" and settings.backend != "cupy":
         found.append((("precision",), f"float64: float32 needs backend cupy, not {settings.backend}"))
     if settings.precision == "float32" and settings.method == "adaptive" and settings.rtol < COARSEST_SINGLE:

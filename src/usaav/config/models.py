@@ -153,7 +153,10 @@ class Experiment(Spec):
         default="float64",
         description="float64, or with backend cupy float32: of the terms of pair sums (rtol 1e-6 or more).",
     )
-    field: Field_ = Field(default="auto", description="auto, direct, or spectral (dim 2 or 3, weight 1).")
+    field: Field_ = Field(
+        default="auto",
+        description="auto, direct, or spectral (dim 2 or 3; no weight, toeplitz or gaussian).",
+    )
     rtol: Tolerance = Field(
         default=1e-9, description="Local error tolerance of method adaptive, 1e-14 to 1e-2."
     )
