@@ -117,6 +117,28 @@ def test_tighter_tolerances(beta: float, dim: int) -> None:
         assert one.time == pytest.approx(other.time, rel=1e-6)
 
 
+@pytest.mark.parametrize(("beta", "dim"), [(9.0, 3), (25.0, 2), (81.0, 3)])
+def test_early_merge_times_are_extrapolated(beta: float, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more than 32 clusters: against crossings that are located, as they are for the last 32."""
+
+    def merges() -> list[Any]:
+        times = np.array([1e300])
+        _, _, clusters = trajectory(
+            examples.usa(beta), examples.tokens(64, dim, 1), times, adaptive.Options()
+        )
+        return sorted(clusters.merges, key=lambda merge: merge.time)
+
+    told = merges()
+    monkeypatch.setattr(adaptive, "_FEW", 64)
+    located = merges()
+    late = np.array([one.time - other.time for one, other in zip(told, located, strict=True)])[:31]
+    assert np.median(late) > 0.0
+    # from the angle to the tolerance a pair contracts by e^14, at rates from a few hundredths of exp(beta)
+    assert np.abs(late).max() < 100.0 * math.exp(-beta)
+    assert np.median(late / [merge.time for merge in told[:31]]) < 0.2
+    assert told[-1].duration == pytest.approx(located[-1].duration, rel=1e-8)
+
+
 def to_one_cluster(spec: dict[str, Any], x: np.ndarray, **options: Any) -> xr.Dataset:
     return simulate(kernel(spec), x, times=[0.0, 1e300], **options)
 

@@ -34,13 +34,25 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
         "tau at which the direct field took over from the spectral one or from a GPU; -1: never",
         "1",
     ),
-    "merge_time": (("run", "merge"), "tau at which two clusters came closer than merge_angle", "1"),
+    "merge_time": (
+        ("run", "merge"),
+        "tau at which two clusters came closer than merge_angle (extrapolated while more than 32 are left)",
+        "1",
+    ),
     "merge_first": (("run", "merge"), "smallest token index of the first cluster; -1: no such merge", "1"),
     "merge_second": (("run", "merge"), "smallest token index of the second cluster; -1: no such merge", "1"),
     "merge_mass_first": (("run", "merge"), "mass of the first cluster", "1"),
     "merge_mass_second": (("run", "merge"), "mass of the second cluster", "1"),
-    "merge_duration": (("run", "merge"), "tau from the moment both clusters existed to merge_time", "1"),
-    "merge_angle_before": (("run", "merge"), "angle between the clusters at that moment", "rad"),
+    "merge_duration": (
+        ("run", "merge"),
+        "tau from the moment both clusters existed to merge_time; NaN where more than 512 were left then",
+        "1",
+    ),
+    "merge_angle_before": (
+        ("run", "merge"),
+        "angle between the clusters at that moment; NaN where more than 512 were left then",
+        "rad",
+    ),
 }
 COORDINATES: dict[str, tuple[str, str]] = {
     "time": ("time tau of the flow", "1"),
