@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -149,7 +148,7 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], across: str, up: str) -> 
     labels = ("terminal Dirac distance", "terminal number of clusters")
     for row, (value, scale, label) in enumerate(zip(_SHOWN, scales, labels, strict=True)):
         for column, (title, rows) in enumerate(panels):
-            image = _cells(axes[row, column], rows, (across, up, value), scale)
+            image = _cells(axes[row, column], rows, (across, up, value), scale, len(panels))
             axes[row, column].set_title(title if row == 0 else "")
         bar = figure.colorbar(image, ax=list(axes[row]), label=label)
         if row == 1:
@@ -166,7 +165,9 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], across: str, up: str) -> 
     return figure
 
 
-def _cells(axes: Axes, rows: pd.DataFrame, names: tuple[str, str, str], scale: Normalize) -> AxesImage:
+def _cells(
+    axes: Axes, rows: pd.DataFrame, names: tuple[str, str, str], scale: Normalize, panels: int
+) -> AxesImage:
     across, up, value = names
     table = rows.pivot_table(
         index=up, columns=across, values=value, aggfunc=lambda all_seeds: all_seeds.quantile(0.5, "lower")
@@ -180,16 +181,20 @@ def _cells(axes: Axes, rows: pd.DataFrame, names: tuple[str, str, str], scale: N
         norm=scale,
         cmap="cividis",
     )
-    for axis, values in ((axes.xaxis, table.columns), (axes.yaxis, table.index)):
-        places = _spread(len(values))
+    # the panels share the width of the page
+    most = (
+        (axes.xaxis, table.columns, max(2, 2 * _MOST_TICKS // panels)),
+        (axes.yaxis, table.index, _MOST_TICKS),
+    )
+    for axis, values, room in most:
+        places = _spread(len(values), min(room, _MOST_TICKS))
         axis.set_ticks(places, labels=[_tick(values[place]) for place in places])
     return image
 
 
-def _spread(count: int) -> list[int]:
-    """At most so many places of `count` as there is room for ticks, evenly spread."""
-    step = -(-count // _MOST_TICKS)
-    return list(itertools.islice(range(0, count, step), _MOST_TICKS))
+def _spread(count: int, room: int) -> list[int]:
+    """At most `room` places of `count`, evenly spread."""
+    return list(range(0, count, -(-count // room)))
 
 
 def _tick(value: Any) -> str:
