@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def tolerance_for(rtol: float) -> float:
     return max(1e-15, min(1e-10, 1e-3 * rtol))
 
 
+@cache
 def crossover(beta: float, dim: int, rtol: float, rank: int | None = None) -> int:
     """Number of tokens from which the spectral field is the faster one (d = 2, 3).
 
