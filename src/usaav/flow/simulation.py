@@ -127,7 +127,7 @@ def simulate(
     -------
     xarray.Dataset
         Dimensions run, time, token, component (and merge, snapshot); see
-        :data:`usaav.flow.recording.VARIABLES`.
+        :data:`usaav.flow.variables.VARIABLES`.
 
     Raises
     ------
