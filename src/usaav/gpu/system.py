@@ -105,6 +105,7 @@ class DeviceSystem(BaseSystem):
             return False
         self._host = self._processor(self.interaction)
         self._host.set_shift(self.shift)
+        self._points = self._stages = self._partial = self._found = None
         self.close()
         return True
 
