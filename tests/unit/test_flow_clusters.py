@@ -206,7 +206,7 @@ def test_cells_group_what_is_close_and_not_spreading() -> None:
     for group in range(groups.max() + 1):
         rows = np.flatnonzero(groups == group)
         assert len(set(rows // 3)) == 1
-        assert np.linalg.norm(tokens[rows] - tokens[rows[0]], axis=1).max() <= tolerance
+        assert np.linalg.norm(tokens[rows] - tokens[rows[0]], axis=1).max() <= 0.4 * tolerance
     assert groups.max() + 1 < 60  # most triples share a cell
     # a group whose tokens fly apart stays as it is
     apart = group_close(tokens, masses, tokens - np.repeat(centres, 3, axis=0), tolerance)

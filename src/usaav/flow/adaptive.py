@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usaav.errors import SimulationError
+from usaav.flow.cells import PART
 from usaav.flow.clock import Clock
 from usaav.flow.clusters import Clusters
 from usaav.flow.dormand_prince import ORDER
@@ -39,9 +40,6 @@ _FEW = 32
 # crossings are located to this part of an e-fold of the distance, in so many trials (three are usual)
 _CROSSED = 1e-12
 _MOST_TRIALS = 12
-# merges of one look move a token by at most this part of the merge tolerance: what several looks do adds up,
-# though what the earlier ones did fades with the contraction
-_REACH = 0.4
 # a step that moves no token by this angle and is still too large for the tolerance can't be resolved in
 # float64
 _SMALLEST_MOVE = 1e-15
@@ -248,7 +246,7 @@ class _Run:
             clusters.tokens = np.array(clusters.tokens)  # merges are made on the host, in place
             velocity = np.asarray(self.velocity)
             before = len(clusters)
-            reach = _REACH * options.merge_tolerance
+            reach = PART * options.merge_tolerance
             kept = clusters.merge(seen.pairs[meeting], velocity, self.clock, self.system.rate, reach)
             if len(kept) < before:
                 self.system.keep(kept)
