@@ -16,7 +16,7 @@ from usaav.figures import Sources
 from usaav.films import metastability, write_film, writing
 from usaav.films.names import FILM_NAMES, FILM_OPTIONS
 from usaav.films.overview import scene
-from usaav.films.writing import HOLD_FIRST, HOLD_LAST, LARGEST, write_gif, write_mp4
+from usaav.films.writing import HOLD_FIRST, HOLD_LAST, LARGEST
 
 OVERVIEW = ("baseline", "rope", "prefix")
 
@@ -81,7 +81,7 @@ def test_metastability_is_shown_where_it_can_be_seen(sources_of):
 
 def test_the_mp4_can_be_decoded(tmp_path):
     pictures = [np.full((32, 48, 3), shade, dtype=np.uint8) for shade in (0, 128, 255)]
-    write_mp4(pictures, tmp_path / "a.mp4")
+    writing.write_film(pictures, tmp_path / "a.mp4")
     ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
     command = [
         ffmpeg,
@@ -127,27 +127,31 @@ def test_an_unknown_film_or_option_is_refused(tmp_path, sources_of):
 
 def test_films_of_nothing_and_into_nowhere_are_refused(tmp_path):
     picture = np.zeros((32, 32, 3), dtype=np.uint8)
-    for write in (write_gif, write_mp4):
+    for name in ("a.gif", "a.mp4"):
         with pytest.raises(DataError, match="a film of no frames"):
-            write([], tmp_path / "a")
+            writing.write_film([], tmp_path / name)
         (tmp_path / "file").write_text("")
         with pytest.raises(DataError, match="can't write"):
-            write([picture], tmp_path / "file" / "a")
+            writing.write_film([picture], tmp_path / "file" / name)
     with pytest.raises(DataError, match="ffmpeg ended with"):
-        write_mp4([picture[:31]], tmp_path / "a.mp4")
+        writing.write_film([picture[:31]], tmp_path / "a.mp4")
+    with pytest.raises(DataError, match=r"no film can end with '\.avi'; name it \.gif or \.mp4"):
+        writing.write_film([picture], tmp_path / "a.avi")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize("write", [write_gif, write_mp4])
-def test_a_film_over_its_budget_is_refused_with_its_size(tmp_path, monkeypatch, write):
+@pytest.mark.parametrize("ending", ["gif", "mp4"])
+def test_a_film_over_its_budget_is_refused_with_its_size(tmp_path, monkeypatch, ending):
     noise = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
-    film = tmp_path / "film"
-    write(list(noise), film)
+    film = tmp_path / f"film.{ending}"
+    writing.write_film(list(noise), film)
     size = film.stat().st_size
     film.unlink()
     monkeypatch.setattr(writing, "LARGEST", size - 1)
-    with pytest.raises(DataError, match=rf"film: {size / 1e6:.1f} MB for 3 frames.*`frames`.*`snapshots:`"):
-        write(list(noise), film)
+    with pytest.raises(
+        DataError, match=rf"film\.{ending}: {size / 1e6:.1f} MB for 3 frames.*`frames`.*`snapshots:`"
+    ):
+        writing.write_film(list(noise), film)
     assert list(tmp_path.iterdir()) == []
     assert LARGEST == 5_000_000
 

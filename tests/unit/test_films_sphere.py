@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from usaav.errors import ConfigError, DataError
-from usaav.films import template_digest, write_page
+from usaav.films import sphere, template_digest, write_page
 from usaav.films.names import PAGE_NAMES, PAGE_OPTIONS
 from usaav.films.sphere import page
 from usaav.theory import consensus
@@ -85,6 +85,21 @@ def test_long_runs_are_thinned_and_large_pages_refused(sources_of, monkeypatch):
     monkeypatch.setattr("usaav.films.sphere.LARGEST", 1000)
     with pytest.raises(DataError, match=r"more than 0 MB; name fewer experiments"):
         page(sources_of("rope"))
+
+
+def test_of_a_long_run_what_stands_still_is_skipped():
+    trajectory = np.zeros((200, 2, 3))
+    angle = np.clip((np.arange(200) - 90) / 20, 0, 1) * np.pi
+    trajectory[:, :, 0], trajectory[:, :, 1] = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    assert sphere._frames(trajectory).tolist() == [0, *range(90, 111), 199]
+    # one that moves throughout is thinned evenly, one that never does too
+    angle = np.linspace(0, 3, 200)
+    trajectory[:, :, 0], trajectory[:, :, 1] = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    for still in (1, 0):
+        frames = sphere._frames(trajectory * still)
+        assert (len(frames), frames[0], frames[-1]) == (sphere.FRAMES - 2, 0, 199)
+        assert np.diff(frames).max() - np.diff(frames).min() <= 1
+    assert sphere._frames(trajectory[: sphere.FRAMES]).tolist() == list(range(sphere.FRAMES))
 
 
 def test_nothing_in_the_data_ends_their_element(sources_of, monkeypatch):

@@ -53,7 +53,7 @@ def write_film(
     """
     _check("film", draw, options, FILM_OPTIONS)
     from usaav.figures.style import applied
-    from usaav.films.writing import write_gif, write_mp4
+    from usaav.films import writing
 
     module = import_module(f"usaav.films.{draw}")
     with applied():
@@ -63,8 +63,8 @@ def write_film(
             pictures.append(scene.picture(index))
             if progress is not None:
                 progress(0, (index + 1) / scene.length)
-    write_gif(pictures, gif)
-    write_mp4(pictures, mp4)
+    for path in (gif, mp4):
+        writing.write_film(pictures, path)
 
 
 def write_page(draw: str, sources: Sources, options: Mapping[str, Any] | None, path: str | Path) -> None:

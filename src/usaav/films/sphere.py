@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 LARGEST = 3_000_000
 #: frames of a run, at most; the first and the last stored time are among them
 FRAMES = 64
+#: between two stored times no coordinate of a run that stands still changes by more
+_STILL = 1e-3
 #: points of a predicted orbit
 _CURVE = 361
 #: a run whose tokens are this close together at the end has come to its one predicted place
@@ -82,7 +84,7 @@ def _run(stored: StoredCase, seed: int | None) -> dict[str, Any]:
     """What the page knows of one run."""
     trajectory, labels = stored.trajectory(seed), stored.labels(seed)
     require_sphere(trajectory, stored.where)
-    frames = np.unique(np.linspace(0, len(trajectory) - 1, min(FRAMES, len(trajectory))).round().astype(int))
+    frames = _frames(trajectory)
     shown = trajectory[frames]
     colors, shapes, legend = _marks(stored, seed, labels)
     curve, rings = _prediction(stored, seed, labels)
@@ -102,6 +104,21 @@ def _run(stored: StoredCase, seed: int | None) -> dict[str, Any]:
         "legend": legend,
         "view": [round(view.azimuth, 3), round(view.elevation, 3)],
     }
+
+
+def _frames(trajectory: Array) -> NDArray[np.int64]:
+    """Which of the stored times ``(frames,)`` of tokens ``(times, n, d)`` are shown, at most :data:`FRAMES`.
+
+    Where not all can be, they are the first, the last, and those from the first motion to the last: on
+    logarithmic time clusters wait for most of the run before they form, and at its end.
+    """
+    count = len(trajectory)
+    if count <= FRAMES:
+        return np.arange(count)
+    moving = np.flatnonzero(np.abs(np.diff(trajectory, axis=0)).max(axis=(1, 2)) > _STILL)
+    first, last = (moving[0], moving[-1] + 1) if len(moving) else (0, count - 1)
+    span = np.linspace(first, last, FRAMES - 2).round().astype(np.int64)
+    return np.unique([0, *span, count - 1])
 
 
 def _title(stored: StoredCase) -> str:

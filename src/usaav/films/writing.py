@@ -23,46 +23,50 @@ HOLD_FIRST, HOLD_LAST = 6, 20
 _EXACT_COLORS, _OTHER_COLORS = 16, 112
 
 
-def write_gif(pictures: Sequence[Picture], path: Path | str) -> None:
-    """Write a GIF that loops, with one palette for all frames.
+def write_film(pictures: Sequence[Picture], path: Path | str) -> None:
+    """Write a film in the format that the ending of `path` names, ``.gif`` or ``.mp4``.
+
+    A GIF loops and has one palette for all frames; an MP4 is H.264, which plays in every browser. Equal
+    frames give equal bytes.
 
     Raises
     ------
     DataError
-        There are no frames, the file can't be written, or it would be larger than :data:`LARGEST`.
+        Another ending, no frames, the file can't be written, or it would be larger than :data:`LARGEST`.
     """
-    _require_frames(pictures, path)
+    ending = Path(path).suffix
+    if ending not in _WRITERS:
+        raise DataError(
+            f"{path}: no film can end with {ending or 'nothing'!r}; name it {' or '.join(_WRITERS)}"
+        )
+    if not pictures:
+        raise DataError(f"{path}: a film of no frames; store tokens at more times (`snapshots:`)")
+    with replacing(path) as temporary:
+        _WRITERS[ending](pictures, temporary)
+        _require_small(temporary, path, len(pictures))
+
+
+def _gif(pictures: Sequence[Picture], path: Path) -> None:
     palette = _palette(pictures)
     images = [
         Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures
     ]
     duration = [1000 // FRAMES_PER_SECOND] * len(images)
     duration[0], duration[-1] = duration[0] * HOLD_FIRST, duration[-1] * HOLD_LAST
-    with replacing(path) as temporary:
-        images[0].save(
-            temporary,
-            format="GIF",
-            save_all=True,
-            append_images=images[1:],
-            duration=duration,
-            loop=0,
-            disposal=1,
-            optimize=False,
-        )
-        _require_small(temporary, path, len(pictures))
+    images[0].save(
+        path,
+        format="GIF",
+        save_all=True,
+        append_images=images[1:],
+        duration=duration,
+        loop=0,
+        disposal=1,
+        optimize=False,
+    )
 
 
-def write_mp4(pictures: Sequence[Picture], path: Path | str) -> None:
-    """Write an MP4 (H.264, plays in every browser).
-
-    One thread and no metadata, so that equal frames give equal bytes.
-
-    Raises
-    ------
-    DataError
-        There are no frames, the file can't be written, or it would be larger than :data:`LARGEST`.
-    """
-    _require_frames(pictures, path)
+def _mp4(pictures: Sequence[Picture], path: Path) -> None:
+    """One thread and no metadata, so that equal frames give equal bytes."""
     height, width = pictures[0].shape[:2]
     held = [pictures[0]] * (HOLD_FIRST - 1) + list(pictures) + [pictures[-1]] * (HOLD_LAST - 1)
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y", "-f", "rawvideo"]
@@ -71,17 +75,13 @@ def write_mp4(pictures: Sequence[Picture], path: Path | str) -> None:
     command += ["-threads", "1", "-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
     command += ["-movflags", "+faststart", "-f", "mp4"]
     frames = b"".join(np.ascontiguousarray(picture).tobytes() for picture in held)
-    with replacing(path) as temporary:
-        done = subprocess.run([*command, str(temporary)], input=frames, capture_output=True, check=False)
-        if done.returncode != 0:
-            message = done.stderr.decode(errors="replace").strip()
-            raise DataError(f"{path}: ffmpeg ended with {done.returncode}: {message}")
-        _require_small(temporary, path, len(pictures))
+    done = subprocess.run([*command, str(path)], input=frames, capture_output=True, check=False)
+    if done.returncode != 0:
+        message = done.stderr.decode(errors="replace").strip()
+        raise DataError(f"{path}: ffmpeg ended with {done.returncode}: {message}")
 
 
-def _require_frames(pictures: Sequence[Picture], path: Path | str) -> None:
-    if not pictures:
-        raise DataError(f"{path}: a film of no frames; store tokens at more times (`snapshots:`)")
+_WRITERS = {".gif": _gif, ".mp4": _mp4}
 
 
 def _require_small(written: Path, path: Path | str, frames: int) -> None:
