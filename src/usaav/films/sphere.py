@@ -117,7 +117,8 @@ def _frames(trajectory: Array) -> NDArray[np.int64]:
         return np.arange(count)
     moving = np.flatnonzero(np.abs(np.diff(trajectory, axis=0)).max(axis=(1, 2)) > _STILL)
     first, last = (moving[0], moving[-1] + 1) if len(moving) else (0, count - 1)
-    span = np.linspace(first, last, FRAMES - 2).round().astype(np.int64)
+    kept = FRAMES - int(first > 0) - int(last < count - 1)
+    span = np.linspace(first, last, kept).round().astype(np.int64)
     return np.unique([0, *span, count - 1])
 
 
