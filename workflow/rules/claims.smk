@@ -46,13 +46,13 @@ rule claims:
             "results/claims.csv",
             caption="../report/claims.rst",
             category="Claims",
-            labels={"table": "all claims", "format": "CSV"},
+            labels={"claims": "all claims", "format": "table (CSV)"},
         ),
         html=report(
             "results/claims.html",
             caption="../report/claims.rst",
             category="Claims",
-            labels={"table": "all claims", "format": "HTML"},
+            labels={"claims": "all claims", "format": "page (HTML)"},
         ),
     log:
         text="results/logs/claims/claims.log",

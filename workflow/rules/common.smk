@@ -90,6 +90,20 @@ def caption_of(kind, name):
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
+def labels_of(kind, what, form):
+    """Labels of one of the figures, films or pages in the report, for any wildcards.
+
+    The report sorts by label, so a number puts them in the order of the configuration, which is that of the paper. Two
+    files of one thing differ in the label `format` alone, and the report makes a switch of it, set to the first name.
+    """
+
+    def labels(wildcards):
+        name = wildcards[what]
+        return {what: f"{list(getattr(SETTINGS, kind)).index(name) + 1:02d} {name}", "format": form}
+
+    return labels
+
+
 def environment(name):
     """The file of a conda environment. Snakemake takes braces in its path, also in our folder's name, for wildcards."""
     file = workflow.current_basedir.join(f"../../envs/{name}.yaml").get_path_or_uri(secret_free=True)

@@ -17,13 +17,13 @@ rule draw:
             "results/figures/{figure}.pdf",
             caption="../report/figure.rst",
             category="Figures",
-            labels={"figure": "{figure}", "format": "PDF"},
+            labels=labels_of("figures", "figure", "vector (PDF)"),
         ),
         png=report(
             "results/figures/{figure}.png",
             caption="../report/figure.rst",
             category="Figures",
-            labels={"figure": "{figure}", "format": "PNG"},
+            labels=labels_of("figures", "figure", "picture (PNG)"),
         ),
     log:
         text="results/logs/draw/{figure}.log",

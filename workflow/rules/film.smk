@@ -17,13 +17,13 @@ rule film:
             "results/films/{film}.gif",
             caption="../report/film.rst",
             category="Films",
-            labels={"film": "{film}", "format": "GIF"},
+            labels=labels_of("films", "film", "GIF"),
         ),
         mp4=report(
             "results/films/{film}.mp4",
             caption="../report/film.rst",
             category="Films",
-            labels={"film": "{film}", "format": "MP4"},
+            labels=labels_of("films", "film", "MP4"),
         ),
     log:
         text="results/logs/film/{film}.log",

@@ -16,8 +16,8 @@ rule page:
         html=report(
             "results/films/{page}.html",
             caption="../report/page.rst",
-            category="Films",
-            labels={"film": "{page}", "format": "HTML"},
+            category="Pages",
+            labels=labels_of("pages", "page", "HTML"),
         ),
     log:
         text="results/logs/page/{page}.log",

@@ -65,8 +65,9 @@ the paper's numbering is not reproduced.</p>
 {% for id, statement in statements %}
 <section aria-labelledby="{{ id }}">
 <h2 id="{{ id }}">{{ statement[0].claim }}</h2>
-<p><code>{{ id }}</code>, <a href="figures/{{ statement[0].figure }}.png">figure {{ statement[0].figure }}</a>
-(<a href="figures/{{ statement[0].figure }}.pdf">PDF</a>), unit: {{ statement[0].unit|unit }}</p>
+<p><code>{{ id }}</code>, <span class="figure"><a href="figures/{{ statement[0].figure }}.png">figure
+{{ statement[0].figure }}</a>
+(<a href="figures/{{ statement[0].figure }}.pdf">PDF</a>)</span>, unit: {{ statement[0].unit|unit }}</p>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="{{ id }}">
 <table>
 <thead><tr><th scope="col">Case</th><th scope="col">Verdict</th><th scope="col" class="number">Runs</th>
@@ -90,6 +91,16 @@ the paper's numbering is not reproduced.</p>
 </section>
 {% endfor %}
 </main>
+<script>
+// inside a report there is no folder of figures beside the page: say where the report shows them
+if (window.parent !== window) {
+  for (const place of document.querySelectorAll(".figure")) {
+    const name = place.querySelector("a").textContent.trim().split(/\\s+/).pop();
+    place.replaceChildren("figure ", Object.assign(document.createElement("strong"), {textContent: name}),
+      " (under Figures in this report)");
+  }
+}
+</script>
 </body>
 </html>
 """
