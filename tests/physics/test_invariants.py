@@ -145,6 +145,7 @@ STARTS = st.fixed_dictionaries(
         "seed": st.integers(0, 10_000),
         "durations": st.lists(st.floats(-6.0, 1.0), min_size=1, max_size=4),
         "to_the_end": st.booleans(),
+        "softmax": st.booleans(),
         "backend": st.sampled_from(examples.BACKENDS),
     }
 )
@@ -156,8 +157,9 @@ def test_properties(start: dict[str, Any]) -> None:
     """Unit rows, finite numbers, consistent observables and merges: any kernel, beta, dimension and start."""
     spec = dict(examples.kernels(start["dim"])[start["name"]])
     linear = "beta" not in spec
+    normalization: Any = "softmax" if start["softmax"] and start["name"] in SOFTMAX else "none"
     # in units of the fastest rate: where labels couple differently nothing merges, and steps follow it
-    unit = 1.0 if linear else math.exp(-start["beta"])
+    unit = 1.0 if linear or normalization == "softmax" else math.exp(-start["beta"])
     if not linear:
         spec["beta"] = start["beta"]
     x = np.repeat(examples.tokens(start["n"], start["dim"], start["seed"]), start["copies"], axis=0)
@@ -165,7 +167,7 @@ def test_properties(start: dict[str, Any]) -> None:
     times = np.cumsum([0.0, *(unit * 10.0**duration for duration in start["durations"])])
     if kernel(spec).weight.is_constant and start["to_the_end"]:
         times = np.append(times, 1e300)
-    run = simulate(kernel(spec), x, labels, times, backend=start["backend"])
+    run = simulate(kernel(spec), x, labels, times, backend=start["backend"], normalization=normalization)
 
     lengths = np.linalg.norm(run["tokens"].values, axis=-1)
     assert np.abs(lengths - 1.0).max() <= 1e-14
