@@ -113,6 +113,43 @@ $(cuda): $(dev)
 
 cuda: $(cuda)  ## .cuda with cupy and NVRTC, with which `make test` also compiles the kernels; needs no device
 
+# The fuzzer is put into a folder of its own; where it does not exist, its test says that it is skipped.
+fuzz := .fuzz/.ready-$(shell { pwd; cat envs/requirements-fuzz.txt; } 2>/dev/null | cksum | tr ' ' '-')
+
+$(fuzz): $(dev)
+	@rm -rf .fuzz
+	@mkdir .fuzz
+	@$(pip) --no-deps --require-hashes --target .fuzz -r envs/requirements-fuzz.txt \
+	    || echo "The fuzzer can't be installed here: its test will be skipped."
+	@touch $@
+
+test-faults: $(dev) $(fuzz)  ## kills, damage, full disks, bad settings, fuzzing, repetition: all of it, with counts
+	@USAAV_TEST_FAULTS=1 $(python) -m pytest -n $(WORKERS) -m faults $(ARGS)
+
+audit_stamp := .audit/.ready-$(shell { pwd; cat envs/requirements-audit.txt; } 2>/dev/null | cksum | tr ' ' '-')
+
+$(audit_stamp): $(runtime)
+	@rm -rf .audit
+	@.venv/bin/python -m venv .audit
+	@.audit/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
+	    --require-hashes -r envs/requirements-audit.txt
+	@touch $@
+
+# Without a database of vulnerabilities in reach the rest is done all the same, and what is missing is said.
+audit: $(audit_stamp)  ## bill of materials and licences of the locked packages into audit/, and known vulnerabilities
+	@mkdir -p audit
+	@.audit/bin/cyclonedx-py requirements envs/requirements.txt --pyproject pyproject.toml --output-reproducible \
+	    --of JSON -o audit/sbom.cdx.json
+	@.audit/bin/pip-licenses --python .venv/bin/python --from mixed --format csv --output-file audit/licences.csv
+	@.audit/bin/pip-audit --require-hashes --disable-pip -r envs/requirements.txt --progress-spinner off --timeout 10 \
+	    --format json --output audit/vulnerabilities.json 2> audit/vulnerabilities.log; status=$$?; \
+	if [ -s audit/vulnerabilities.json ]; then \
+	    cat audit/vulnerabilities.log; echo "The audit is in audit/."; exit $$status; \
+	else \
+	    echo "No database of vulnerabilities could be asked (audit/vulnerabilities.log): they are NOT checked." >&2; \
+	    echo "Bill of materials and licences are in audit/."; \
+	fi
+
 coverage: $(dev)  ## the test suite with line coverage of src; fails below the bar set in pyproject.toml
 	@$(python) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered $(ARGS)
 
@@ -173,7 +210,7 @@ lock:  ## the hash-locked files under envs/, from pyproject.toml (UPGRADE=1: to 
 
 clean:  ## remove results and everything else that is made, but not .venv
 	@if [ -d results ]; then find results/ -mindepth 1 ! -path results/README.md -delete; fi
-	@rm -rf .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov build dist docs/_build
+	@rm -rf .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov build dist docs/_build audit
 	@find src tests workflow -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## the same, and .venv
