@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from usaav.errors import DataError
 from usaav.figures.sources import Sources, StoredCase, facts
-from usaav.figures.style import PAGE, Look, kinds, letter_panels, new_figure
+from usaav.figures.style import PAGE, Look, kinds, letter_panels, new_figure, number
 from usaav.figures.titles import case_title
 
 #: smaller relative deviations are drawn here: they are rounding
@@ -40,10 +40,14 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None) -> Figure
     series = _series(sources, select)
     figure = new_figure(PAGE, 2.9)
     against, deviation = figure.subplots(1, 2)
-    for (name, table), look in zip(series.items(), kinds(len(series)), strict=True):
+    # of equal beta, the families stand beside one another
+    betas = np.unique(np.concatenate([table["beta"] for table in series.values()]))
+    apart = 0.16 * float(np.diff(betas).min(initial=5.0))
+    offsets = apart * (np.arange(len(series)) - 0.5 * (len(series) - 1))
+    for (name, table), look, offset in zip(series.items(), kinds(len(series)), offsets, strict=True):
         _scatter(against, table["predicted_duration"], table["duration"], look, name)
         relative = np.maximum(np.abs(table["duration"] / table["predicted_duration"] - 1.0), _ROUNDING)
-        _scatter(deviation, table["beta"], relative, look, name)
+        _scatter(deviation, table["beta"] + offset, relative, look, name)
     everything = pd.concat(series.values())
     ends = [everything["predicted_duration"].min() / 5.0, everything["predicted_duration"].max() * 5.0]
     against.plot(ends, ends, color="black", linewidth=0.7, zorder=0, label="slope 1")
@@ -59,6 +63,7 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None) -> Figure
     for axis in (against.xaxis, against.yaxis, deviation.yaxis):
         axis.set_major_locator(LogLocator(numticks=7))
         axis.set_minor_locator(NullLocator())
+    deviation.set_xticks(betas, [number(beta) for beta in betas])
     deviation.set_xlabel(r"$\beta$")
     deviation.set_ylabel("relative deviation")
     letter_panels([against, deviation])

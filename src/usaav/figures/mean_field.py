@@ -1,4 +1,4 @@
-"""Towards the mean field: the mean token against time for all n, and the time to collapse against ln n."""
+"""Towards the mean field: Dirac distance and mean token against time for all n, collapse time over ln n."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 from numpy.typing import NDArray
 
 from usaav.errors import DataError
-from usaav.figures.bands import draw_ranges, legend_line
+from usaav.figures.bands import draw_ranges, legend_line, log_axis
 from usaav.figures.sources import Sources, StoredCase, facts
 from usaav.figures.style import BLACK, GREY, PAGE, Look, kinds, letter_panels, new_figure, ordered
 from usaav.figures.titles import kernel_name, kernel_order
-from usaav.metrics.modes import collapse_times, mean_times, mode_amplitudes
+from usaav.metrics.modes import levelled_collapse_times, mean_times, mode_amplitudes
 from usaav.theory import mode_growth_rate
 
 Array = NDArray[np.float64]
@@ -28,18 +28,22 @@ def draw(
     *,
     collapsed: float = 0.5,
     least_slope: int = 4096,
+    floor: float = 1e-6,
     select: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Left, for each kernel, the length of the mean token in gauge coordinates; right the collapse time.
+    """For each kernel the Dirac distance, below it the mean token in gauge coordinates; right collapse times.
 
     Parameters
     ----------
     sources
-        Data with recorded mode amplitudes; cases of one kernel differ in n alone, also between experiments.
+        Data with recorded mode amplitudes, and tables with the column ``dirac_distance``; cases of one kernel
+        differ in n alone, also between experiments.
     collapsed
         Length of the mean token at which a run counts as collapsing.
     least_slope
         Smallest n to which the height of the predicted line is fitted, as in the claim of the slope.
+    floor
+        Lower end of the logarithmic axis of the Dirac distances; smaller ones are drawn there.
     select
         Which cases (see :meth:`usaav.figures.sources.Sources.cases`).
 
@@ -51,26 +55,41 @@ def draw(
     families = _families(sources, select)
     sizes = sorted({stored.case.settings.n_tokens for cases in families.values() for stored in cases})
     by_size = dict(zip(sizes, ordered(len(sizes)), strict=True))
-    figure = new_figure(PAGE, 3.1)
-    *curves, times = figure.subplots(1, len(families) + 1, width_ratios=[1.0] * len(families) + [1.15])
-    for axes, (name, cases) in zip(curves, families.items(), strict=True):
+    figure = new_figure(PAGE, 4.6)
+    panels = figure.subplot_mosaic(
+        [[f"{row} {name}" for name in families] + ["times"] for row in ("distance", "mean")],
+        width_ratios=[1.0] * len(families) + [1.15],
+    )
+    distances = [panels[f"distance {name}"] for name in families]
+    means = [panels[f"mean {name}"] for name in families]
+    times = panels["times"]
+    for above, below, (name, cases) in zip(distances, means, families.items(), strict=True):
         for stored in cases:
-            _draw_amplitudes(axes, stored, by_size[stored.case.settings.n_tokens])
-        _draw_slope(axes, cases[0], collapsed)
-        axes.axhline(collapsed, color=GREY, linewidth=0.7, linestyle=":")
-        axes.set_title(name)
-        _dress(axes, sizes)
-        if axes is not curves[0]:
-            axes.sharey(curves[0])
-            axes.tick_params(labelleft=False)
-    curves[0].set_ylabel(r"length of the mean token, $|\overline{z}|$")
+            look = by_size[stored.case.settings.n_tokens]
+            _draw_distances(above, sources, stored, look, floor)
+            _draw_amplitudes(below, stored, look)
+        _draw_slope(below, cases[0], collapsed)
+        below.axhline(collapsed, color=GREY, linewidth=0.7, linestyle=":")
+        above.set_title(name)
+        log_axis(above, floor)
+        above.tick_params(labelbottom=False)
+        _dress(below, sizes)
+        for axes, first in ((above, distances[0]), (below, means[0])):
+            axes.sharex(below)
+            if axes is not first:
+                axes.sharey(first)
+                axes.tick_params(labelleft=False)
+    distances[0].set_ylabel("Dirac distance")
+    means[0].set_ylabel(r"length of the mean token, $|\overline{z}|$")
     for (name, cases), look in zip(families.items(), kinds(len(families)), strict=True):
         _draw_times(times, name, cases, look, collapsed, least_slope)
     times.set_xscale("log", base=2)
+    times.xaxis.set_major_locator(FixedLocator(sizes))
+    times.xaxis.set_minor_locator(NullLocator())
     times.set_xlabel("number of tokens $n$")
-    times.set_ylabel(rf"time $\tau$ at which $|\overline{{z}}| = {collapsed:g}$")
+    times.set_ylabel(rf"time $\tau$ to $|\overline{{z}}| = {collapsed:g}$, typical start")
     times.legend(loc="upper left", handlelength=1.6)
-    letter_panels([*curves, times])
+    letter_panels([*distances, *means, times])
     handles = [legend_line(look, f"$n = {size}$") for size, look in by_size.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / 2))
     return figure
@@ -106,6 +125,13 @@ def _rate(stored: StoredCase) -> float:
     return mode_growth_rate(1, facts(stored.case)["beta"], stored.case.settings.dim)
 
 
+def _draw_distances(axes: Axes, sources: Sources, stored: StoredCase, look: Look, floor: float) -> None:
+    """Every run as a thin line."""
+    table = sources.rows(stored, ["dirac_distance"])
+    wide = table.pivot(index="time", columns="seed", values="dirac_distance").sort_index().clip(lower=floor)
+    axes.plot(wide.index, wide, color=look.color, linestyle=look.line, linewidth=0.6, alpha=0.8)
+
+
 def _draw_amplitudes(axes: Axes, stored: StoredCase, look: Look) -> None:
     times = stored.dataset["time"].values
     for length in mean_length(stored):
@@ -133,7 +159,7 @@ def _draw_times(
     axes: Axes, name: str, cases: list[StoredCase], look: Look, collapsed: float, least_slope: int
 ) -> None:
     sizes = np.array([stored.case.settings.n_tokens for stored in cases], dtype=np.float64)
-    times = [collapse_times(stored.dataset, collapsed) for stored in cases]
+    times = [levelled_collapse_times(stored.dataset, collapsed, _rate(stored)) for stored in cases]
     width = max(map(len, times))
     padded = np.array([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in times])
     means = mean_times(zip(sizes.astype(int).tolist(), times, strict=True), least_slope)
@@ -151,4 +177,4 @@ def _draw_times(
         linestyle=look.line,
         linewidth=0.9,
     )
-    line.set_label(rf"{name}: slope $1/(2 r_1) = {slope:.3f}$ in $\ln n$")
+    line.set_label(rf"{name}: slope $1/(2 r_1) = {slope:.3f}$")

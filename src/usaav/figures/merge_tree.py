@@ -124,6 +124,9 @@ def _draw_tree(axes: Axes, sources: Sources, stored: StoredCase, seed: int) -> N
         raise DataError(f"{stored.where}: nothing has merged in the run of seed {seed}; there is no tree")
     n_tokens, end = stored.case.settings.n_tokens, stored.case.settings.times[-1]
     start = float(merges.loc[merges["time"] > 0.0, "time"].min()) / 10.0
+    # after the last merge nothing happens any more: a tenth of the height shows that
+    last = float(merges["time"].max())
+    end = min(end, last * (last / start) ** 0.1)
     # tokens that are close from the beginning merge at tau = 0, which a logarithmic axis does not have
     merges = merges.assign(time=merges["time"].clip(lower=start))
     lines: list[list[tuple[float, float]]] = []

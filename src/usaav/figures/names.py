@@ -16,7 +16,7 @@ DRAW_OPTIONS: dict[str, tuple[str, ...]] = {
     "gauge_orbits": ("seeds", "select"),
     "great_circles": ("seed", "select"),
     "layers": ("floor", "select"),
-    "mean_field": ("collapsed", "least_slope", "select"),
+    "mean_field": ("collapsed", "floor", "least_slope", "select"),
     "merge_tree": ("seed", "select"),
     "mode_selection": ("linear", "saturated", "select"),
     "orbit_laws": ("bins", "seed", "select"),
