@@ -13,6 +13,7 @@ from usaav.claims.evidence import Evidence
 from usaav.claims.orbit import largest_angles, prediction
 from usaav.claims.verdict import Statement, Verdict, judge
 from usaav.errors import DataError
+from usaav.metrics.flow_distance import flow_distance
 
 Array = NDArray[np.float64]
 
@@ -98,5 +99,4 @@ def distances(case: Evidence, flow: Evidence) -> Array:
     tokens, exact = (
         one.dataset()["tokens"].transpose("run", ..., "token", "component").values for one in (case, flow)
     )
-    squares = np.mean(np.sum((tokens - exact) ** 2, axis=-1), axis=-1)
-    return np.asarray(np.sqrt(squares.max(axis=-1)))
+    return flow_distance(tokens, exact)

@@ -17,6 +17,7 @@ from usaav.figures.bands import draw_ranges, legend_line, log_axis
 from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.style import BLACK, PAGE, Look, kinds, letter_panels, new_figure, number, ordered
 from usaav.figures.titles import kernel_name, kernel_order
+from usaav.metrics.flow_distance import flow_distance
 
 Array = NDArray[np.float64]
 
@@ -90,9 +91,7 @@ def flow_distances(looped: StoredCase, flow: StoredCase) -> Array:
     same_times = np.array_equal(looped.stored_times, flow.stored_times)
     if not same_times or looped.case.seeds != flow.case.seeds:
         raise DataError(f"{looped.where}: its times or seeds are not those of the flow, {flow.where}")
-    apart = looped.dataset["tokens"].values - flow.dataset["tokens"].values
-    squares = np.mean(np.sum(apart**2, axis=-1), axis=-1)
-    return np.asarray(np.sqrt(squares.max(axis=-1)))
+    return flow_distance(looped.dataset["tokens"].values, flow.dataset["tokens"].values)
 
 
 def _families(sources: Sources, select: Mapping[str, Any] | None) -> list[Family]:
