@@ -56,8 +56,11 @@ def draw(
     sizes = sorted({stored.case.settings.n_tokens for cases in families.values() for stored in cases})
     by_size = dict(zip(sizes, ordered(len(sizes)), strict=True))
     figure = new_figure(PAGE, 4.6)
+    rows: list[list[Any]] = [
+        [*(f"{row} {name}" for name in families), "times"] for row in ("distance", "mean")
+    ]
     panels = figure.subplot_mosaic(
-        [[f"{row} {name}" for name in families] + ["times"] for row in ("distance", "mean")],
+        rows,
         width_ratios=[1.0] * len(families) + [1.15],
     )
     distances = [panels[f"distance {name}"] for name in families]
