@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from device.compilers import at_hand
 from device.processor import ProcessorDevice
+from device.stand_in import Cupy
 from usaav.gpu.field import Kind
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -39,6 +41,35 @@ def test_our_row_and_the_naive_one_are_the_same_field(gpu, processor: ProcessorD
     assert naive["part_of_limit"] == pytest.approx(6.4e-6)
     assert "naive: 3.2e+03 pairs/s, 0 % of the limit" in gpu.line(naive)
     assert gpu.line(absent) == "n=40 x 2 absent: not installed"
+
+
+def test_from_the_claim_to_the_file(
+    gpu, processor: ProcessorDevice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+) -> None:
+    """With the processor in the place of the device, and limits in the place of measured ones."""
+    monkeypatch.setitem(sys.modules, "cupy", Cupy(processor))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("machine.RESULTS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["gpu.py"])
+    monkeypatch.setattr(gpu, "best_of", lambda work, **_: (work(), 0.5)[1])
+    monkeypatch.setattr(gpu, "SIZES", ((40, 3), (70, 1)))
+    monkeypatch.setattr(gpu, "CONTENDERS", {"array": lambda tokens: lambda **_: gpu.naive(np, tokens)[0]})
+    monkeypatch.setattr(gpu, "limits", lambda _: {"multiply_adds": 0.1, "exponentials": 2.0})
+    monkeypatch.setattr(gpu, "trajectories", lambda runs: [{"runs": runs}])
+    gpu.main()
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 1 + 2 * 3
+    results = json.loads((tmp_path / "gpu.json").read_text(encoding="utf-8"))["results"]
+    assert results["device"] == "Device 0"
+    assert results["trajectories"] == [{"runs": 64}]
+    assert [row["n"] for row in results["evaluations"]] == [40, 40, 40, 70, 70, 70]
+    assert max(row["largest_difference"] for row in results["evaluations"]) < 1e-6
+    monkeypatch.syspath_prepend(str(BENCHMARKS.parent / "docs" / "_extensions"))
+    import benchmark_tables
+
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    (tmp_path / "gpu.json").rename(tmp_path / "benchmarks" / "results" / "gpu.json")
+    assert "| 40 | 3 | usaav float64 | " in benchmark_tables.device(tmp_path)
 
 
 def test_the_limit_of_a_pair(gpu) -> None:

@@ -14,7 +14,7 @@ from device.processor import ProcessorDevice
 from physics import examples
 from usaav import metrics, simulate
 from usaav.errors import BackendError, ConfigError, SimulationError
-from usaav.flow import backends, simulation
+from usaav.flow import backends, dormand_prince, simulation
 from usaav.flow.systems import ArraySystem, CompiledSystem, Interaction
 from usaav.gpu import device as devices
 from usaav.gpu import engine, field, observables, system
@@ -339,3 +339,23 @@ def test_the_engine_of_a_call_is_given_back(
     with engine.opened(law(3), 10, 2, ArraySystem) as made:
         assert made.workers == 2
     assert given_back
+
+
+@pytest.mark.gpu
+def test_the_step_in_array_code_takes_cupys_arrays(cuda) -> None:
+    import cupy
+
+    tokens = examples.tokens(20, 3, 1)
+    with cuda.current():
+        on_device = cupy.asarray(tokens)
+        ours, error = dormand_prince.step(turning, on_device, turning(on_device), 0.3)
+        plain, plain_error = dormand_prince.step(turning, tokens, turning(tokens), 0.3)
+        assert np.abs(ours.get() - plain).max() < 1e-14
+        assert error == pytest.approx(plain_error, rel=1e-3, abs=1e-15)
+
+
+def turning(tokens: Any) -> Any:
+    """A rotation in the first two components."""
+    velocity = 0.0 * tokens
+    velocity[:, 0], velocity[:, 1] = -tokens[:, 1], tokens[:, 0]
+    return velocity

@@ -91,6 +91,20 @@ def test_softmax(pair: Pair, dim: int, shift: float) -> None:
     assert_equal(systems, examples.tokens(70, dim, 3))
 
 
+@pytest.mark.parametrize(("beta", "angle"), [(3.0, 2.0), (700.0, 3.0)])
+def test_softmax_with_a_shift(pair: Pair, beta: float, angle: float) -> None:
+    """Between distant clusters, whose rate is far below that of close ones."""
+    z, masses = examples.pair(angle), np.array([0.3, 0.7])
+    systems = pair(examples.usa(beta), None, (2, 3), softmax=True)
+    for one in systems:
+        one.set_shift(one.neighbours(z, masses, np.zeros((2, 3)), 1.0, 1.0).unit_shift)
+    ours, plain = systems
+    assert ours.rate == pytest.approx(plain.rate, rel=1e-11)
+    velocity, expected = np.asarray(ours.velocity(z, masses)), plain.velocity(z, masses)
+    assert 0.01 < np.abs(expected).max() < 10.0
+    assert velocity == pytest.approx(expected, rel=1e-11)
+
+
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 257])
 def test_any_number_of_tokens(pair: Pair, n: int) -> None:
     """One part of the sources, several, and parts that are empty."""

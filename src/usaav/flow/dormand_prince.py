@@ -8,6 +8,7 @@ same step for the compiled engine.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -299,4 +300,5 @@ def step(
 
 
 def _namespace(array: Array) -> Any:
-    return np if isinstance(array, np.ndarray) else array.__array_namespace__()
+    # by the array's module: cupy's arrays do not have __array_namespace__
+    return np if isinstance(array, np.ndarray) else import_module(type(array).__module__.partition(".")[0])
