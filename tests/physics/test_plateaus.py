@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from physics import examples, literal
-from usaav import simulate
+from usaav import initial_tokens, simulate
 from usaav.kernels import kernel
 
 ANGLE = 1e-3  # the reported one
@@ -126,6 +126,19 @@ def test_steps_grow_slower_than_the_logarithm_of_time(start: float) -> None:
         per_fold.append(int(run["step_count"][0]) / folds)
     assert np.all(np.diff(per_fold) < 0.0)
     assert per_fold[-1] < 10.0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_steps_of_a_staircase_grow_slower_than_the_logarithm_of_time(seed: int) -> None:
+    """From 24 random tokens over 23 mergers, with the logarithm of the whole time in the same units."""
+    per_fold = []
+    for beta in (25.0, 81.0, 250.0):
+        tokens = initial_tokens({"law": "uniform"}, n_tokens=24, dim=3, seed=seed)
+        run = simulate(kernel(examples.usa(beta)), tokens, times=[0.0, 1e250])
+        assert np.isfinite(run["merge_time"].values).sum() == 23
+        folds = math.log(np.nanmax(run["merge_time"].values)) + beta
+        per_fold.append(int(run["step_count"][0]) / folds)
+    assert np.all(np.diff(per_fold) < 0.0)
 
 
 def test_the_last_plateau_takes_all_the_time() -> None:
