@@ -111,6 +111,21 @@ def test_float32_is_asked_for_and_recorded(on) -> None:
     assert 0.0 < np.abs(ours.tokens - plain.tokens).max() < 2e-6
 
 
+def test_tokens_merge_in_float32_too(on, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Down to two clusters on the device: the same mergers, and no crawling in the noise of the terms."""
+    monkeypatch.setattr(system, "HANDOVER", 2)
+    tokens, times = examples.tokens(48, 3, 0), [0.0, 5.0, 20.0]
+    double, single = (
+        simulate(
+            kernel(examples.usa(4.0)), tokens, times=times, rtol=1e-6, backend="cupy", precision=precision
+        )
+        for precision in ("float64", "float32")
+    )
+    assert single.sizes["merge"] == double.sizes["merge"] == 47
+    assert np.abs(single.dirac_distance - double.dirac_distance).max() < 1e-5
+    assert int(single.step_count[0]) < 1.5 * int(double.step_count[0])
+
+
 def test_float32_where_it_can_not_be() -> None:
     usa, tokens = kernel(examples.usa(2.0)), examples.tokens(4, 3, 1)
     wrong: Any = "float16"

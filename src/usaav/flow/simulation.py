@@ -150,9 +150,9 @@ def simulate(
     chosen = choose(backend, interaction, n, without_matrix=without_matrix)
     chosen_field = choose_field(field if chosen == "numba" else _direct(field), interaction, (n, dim), rtol)
     stored = np.unique(np.linspace(0, n - 1, min(n, stored_tokens)).astype(np.int64))
-    options = adaptive.Options(
-        rtol=rtol, merge_tolerance=min(1e-9, max(1e-12, rtol)), merge_angle=merge_angle
-    )
+    # nearer than this, rounding of terms in float32 is what moves two tokens, in small steps
+    nearest = 1e-7 if precision == "float32" else min(1e-9, max(1e-12, rtol))
+    options = adaptive.Options(rtol=rtol, merge_tolerance=nearest, merge_angle=merge_angle)
     plan = _Plan(
         kernel,
         times,

@@ -57,8 +57,6 @@ class Launches:
             table = np.concatenate(part)
             on_device = self._device.upload(table)
             getattr(self, f"_{work}")(on_device, table)
-            if work in ("energy", "components"):  # whose outcomes are elsewhere
-                continue
             filled = self._device.download(on_device).view(RUN)
             for number, run in enumerate(part):
                 run[:] = filled[number : number + 1]
