@@ -1,8 +1,8 @@
 """Pairs per second of the field on a CUDA device, against its own limits and against other libraries.
 
 The limit of a pair is the time of its exponential and of its other multiply-adds, both measured in the same
-run from registers alone. Contenders evaluate the same field as their users would write it; those that are not
-installed, or whose n x n array does not fit, are named as such. Run: ``python benchmarks/gpu.py [--quick]``;
+run from registers alone. Contenders (torch and jax with CUDA, if they are installed) evaluate the same field
+as their users would write it; where one is missing, or its n x n array does not fit, this is said. Run: ``python benchmarks/gpu.py [--quick]``;
 writes ``results/gpu.json``. Without a device it says why and writes nothing; of several devices it takes the
 first of ``CUDA_VISIBLE_DEVICES``.
 """
