@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.faults]
 
 EVERYTHING = {"simulate": 3, "measure": 2, "draw": 2, "film": 1, "check": 2, "claims": 1}
 AFTER_BASELINE = {"measure": 1, "draw": 1, "film": 1, "check": 1, "claims": 1}
@@ -24,6 +24,7 @@ SOURCES = [
     ("src/usaav/metrics/tables.py", CODE, {**EVERYTHING, "simulate": 0}),
     ("src/usaav/figures/terminal_orbit.py", CODE, {"draw": 1}),
     ("src/usaav/figures/saving.py", CODE, {"draw": 2}),
+    ("src/usaav/figures/style.py", CODE, {"draw": 2, "film": 1}),  # colours
     ("src/usaav/figures/sphere.py", CODE, {"draw": 1, "film": 1}),
     ("src/usaav/films/overview.py", CODE, {"film": 1}),
     ("src/usaav/claims/orbit.py", CODE, {"check": 1, "claims": 1}),
@@ -35,6 +36,8 @@ SOURCES = [
     ("workflow/scripts/draw.py", CODE, {"draw": 2}),
     ("workflow/rules/draw.smk", COMMENT, {}),
     ("workflow/report/figures/rope.rst", "Another caption.", {}),
+    # versions are attributes of every data file, and no reason to make all of them again
+    ("envs/requirements.txt", COMMENT, {}),
 ]
 
 SETTINGS = [
@@ -48,6 +51,7 @@ SETTINGS = [
     ("n_tokens: 8\n    seeds: 2", "n_tokens: 8\n    seeds: 3", {"simulate": 1, **AFTER_ROPE}),
     ("labels: {law: grid}", "labels: {law: grid}\n    cluster_angle: 0.2", AFTER_ROPE),
     ("labels: {law: grid}", "labels: {law: grid}\n    description: Words.", {}),
+    ("n_tokens: 8\n    seeds: 2", "n_tokens: 8\n    seeds: [1, 0]", {"simulate": 1, **AFTER_ROPE}),
     ("tolerance: 1.0e-2, options", "tolerance: 2.0e-2, options", {"check": 1, "claims": 1}),
 ]
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
+
+from unit.bad_settings import BAD, with_changes
 
 pytestmark = pytest.mark.workflow
 
 LIMIT = 5.0  # seconds
+#: every so many of the bad settings, which the loader's own tests have all of, go through Snakemake too
+STRIDE = 2
 
 
 @pytest.mark.parametrize(
@@ -62,3 +70,50 @@ def test_the_shipped_configurations_plan_their_runs(repo, unstarted, name: str) 
     assert outcome.status == 0, outcome.text
     assert outcome.jobs["measure"] >= 4
     assert "baseline" in (repo / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.faults
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(0, len(BAD), STRIDE))
+def test_a_bad_setting_stops_the_run_before_any_job(unstarted, number: int, count) -> None:
+    changes, expected = BAD[number]
+    (unstarted.directory / "tiny.yaml").write_text(
+        yaml.safe_dump(with_changes(changes), allow_unicode=True, sort_keys=False), encoding="utf-8"
+    )
+    around = everything(unstarted.directory.parent)
+    refused(unstarted, unstarted.run(), "tiny.yaml", *(text for text in expected if text.isprintable()))
+    # nor is anything written elsewhere, whatever a name says
+    assert everything(unstarted.directory.parent) == around
+    count("bad settings refused")
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("experiments: !!python/object/apply:os.system ['touch {folder}/run-by-yaml']\n", "expected YAML"),
+        ("experiments: &a [*a]\n", "nested more than"),
+        ("experiments: {{'../x': {{}}}}\n", "small letters"),
+        ("experiments: {{}}\nexperiments: {{}}\n", "stands twice"),
+    ],
+)
+def test_a_file_that_is_no_settings_runs_nothing(unstarted, text: str, words: str, count) -> None:
+    folder = unstarted.directory.parent
+    (unstarted.directory / "tiny.yaml").write_text(text.format(folder=folder), encoding="utf-8")
+    around = everything(folder)
+    outcome = unstarted.run()
+    assert outcome.status != 0
+    assert outcome.seconds < LIMIT
+    assert everything(folder) == around
+    # of some, Snakemake's own loader, which is a safe one too, speaks first
+    assert words in outcome.text or "could not determine a constructor" in outcome.text
+    count("bad settings refused")
+
+
+def everything(folder: Path) -> dict[str, Any]:
+    """All files below a folder but Snakemake's own, with their sizes."""
+    return {
+        str(path): path.stat().st_size
+        for path in folder.rglob("*")
+        if ".snakemake" not in path.parts and not path.is_symlink()
+    }
