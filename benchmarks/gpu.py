@@ -2,9 +2,9 @@
 
 The limit of a pair is the time of its exponential and of its other multiply-adds, both measured in the same
 run from registers alone. Contenders (torch and jax with CUDA, if they are installed) evaluate the same field
-as their users would write it; where one is missing, or its n x n array does not fit, this is said. Run: ``python benchmarks/gpu.py [--quick]``;
-writes ``results/gpu.json``. Without a device it says why and writes nothing; of several devices it takes the
-first of ``CUDA_VISIBLE_DEVICES``.
+as their users would write it; where one is missing, or its n x n array does not fit, this is said. Run:
+``python benchmarks/gpu.py [--quick]``; writes ``results/gpu.json``. Without a device it says why and writes
+nothing; of several devices it takes the first of ``CUDA_VISIBLE_DEVICES``.
 """
 
 from __future__ import annotations
