@@ -27,7 +27,7 @@ pytestmark = pytest.mark.faults
 
 LONG = os.environ.get("USAAV_TEST_FAULTS") == "1"
 SECONDS = 60
-EXAMPLES = 400 if LONG else 30
+EXAMPLES = 300 if LONG else 30
 UNIT = 1e-9  # a token is off the sphere by rounding alone
 
 beta = st.one_of(st.floats(0.01, 700.0), st.sampled_from([0.01, 1.0, 700.0]))
@@ -105,13 +105,15 @@ def simulated(spec, kind, count_, seed, times, labels, rtol, normalization, laye
         chosen |= {"method": "layers", "step": 0.5}
         times = [0.5 * (1 + place) for place in range(len(times))]
     try:
-        data = usaav.simulate(
-            usaav.kernel(spec),
-            tokens_of(kind, count_, seed),
-            np.array(labels[:count_]),
-            [0.0, *times],
-            **chosen,
-        )
+        # a trial step may overflow at beta 700: the error control then refuses it
+        with np.errstate(over="ignore", invalid="ignore"):
+            data = usaav.simulate(
+                usaav.kernel(spec),
+                tokens_of(kind, count_, seed),
+                np.array(labels[:count_]),
+                [0.0, *times],
+                **chosen,
+            )
     except UsaavError:
         return
     rows = data["tokens"].values

@@ -315,7 +315,10 @@ class ArraySystem(BaseSystem):
                 pull /= (math.exp(-self.shift) * total + masses[rows])[:, None]
             tangent = pull - xp.sum(pull * tokens[rows], axis=1)[:, None] * tokens[rows]
             # a radial pull leaves only rounding, which must not act as a force (exactly antipodal tokens)
-            still = xp.sum(tangent**2, axis=1) <= (8.0 * np.finfo(float).eps) ** 2 * xp.sum(pull**2, axis=1)
+            # relative to the largest component, as the square of a pull at beta 700 is no number
+            largest = xp.maximum(xp.max(xp.abs(pull), axis=1), np.finfo(float).tiny)[:, None]
+            moved, pulled = (xp.sum((part / largest) ** 2, axis=1) for part in (tangent, pull))
+            still = moved <= (8.0 * np.finfo(float).eps) ** 2 * pulled
             velocity[rows] = xp.where(still[:, None], 0.0, tangent)
         return velocity
 
