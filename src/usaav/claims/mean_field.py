@@ -78,8 +78,8 @@ def check(
         name = f"{cases[0].case.experiment}/{case.case.parameters.get('variant', 'all n')}"
         times = levelled_collapse_times(dataset, COLLAPSED, rate)
         families[name, rate].append((settings.n_tokens, times))
-    for (name, rate), times in families.items():
-        verdicts.append(_logarithm(name, times, rate, least_slope, slope))
+    for (name, rate), of_sizes in families.items():
+        verdicts.append(_logarithm(name, of_sizes, rate, least_slope, slope))
     return verdicts
 
 

@@ -165,7 +165,7 @@ def levelled_collapse_times(dataset: xr.Dataset, collapsed: float, rate: float) 
     typical = 0.5 * (digamma(0.5 * dim) + np.log(2.0 / dim))  # mean of ln(sqrt(n) |mean z|)
     start = np.log(mode_amplitudes(dataset)[:, 0, 0]) - rate * float(dataset["time"].values[0])
     luck = start + 0.5 * np.log(dataset.attrs["n_tokens"]) - typical
-    return collapse_times(dataset, collapsed) + luck / rate
+    return np.asarray(collapse_times(dataset, collapsed) + luck / rate, dtype=np.float64)
 
 
 class MeanTimes(NamedTuple):
