@@ -59,6 +59,20 @@ def test_distance_curves_are_medians_of_the_table(sources_of):
     assert len(looks) == 2
 
 
+def test_a_panel_counts_the_seeds_that_have_collapsed_where_not_all_have(sources_of):
+    sources = sources_of("baseline")
+    table = sources.tables["baseline"].copy()
+    last = table["time"] == table["time"].max()
+    table.loc[last, "dirac_distance"] = 1e-9
+    table.loc[
+        last & (table["beta"] == 4) & (table["n_tokens"] == 8) & (table["seed"] == 0), "dirac_distance"
+    ] = 0.5
+    changed = Sources(["baseline"], {"baseline": table}, sources.events, sources.stored)
+    cool, hot = draw_figure("distance_curves", changed).axes
+    assert not cool.texts
+    assert hot.texts[0].get_text().splitlines()[1:] == ["$n = 8$: 1 of 2", "$n = 12$: 2 of 2"]
+
+
 def test_slices_show_both_distances_on_one_axis(sources_of):
     figure = drawn("slices", sources_of)
     assert len(figure.axes) == 2
@@ -97,6 +111,12 @@ def test_the_overview_shows_first_and_last_tokens(sources_of):
     assert texts.count(r"$\tau = 20$") == 3
     assert "Dirac distance < 0.001" in texts
     assert "all 12" in texts
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "tokens, coloured by label",
+        r"predicted orbit $G_\xi^{T} u$",
+        "tokens, marked by prompt",
+        "predicted cluster",
+    ]
 
 
 def test_snapshots_have_a_column_for_each_time(sources_of):
@@ -151,6 +171,20 @@ def test_the_circle_has_a_line_for_each_token(sources_of):
     assert len(figure.axes) == 4
     assert figure.axes[0].get_ylabel() == "angle of $z_i$ (rad)"
     assert len(figure.axes[0].collections[0].get_paths()) >= 10
+    sources = sources_of("metastability")
+    stored = sources.one_each("metastability", {"dim": 2})[0]
+    merged = sources.merges(stored).query("seed == 0 and time > 0")["time"]
+    start, end = figure.axes[0].get_xlim()
+    assert start == pytest.approx(max(merged.min() / 10.0, stored.stored_times[stored.stored_times > 0.0][0]))
+    assert merged.max() < end <= stored.stored_times[-1]
+    nothing = Sources(
+        ["metastability"],
+        sources.tables,
+        {"metastability": sources.events["metastability"].iloc[:0]},
+        sources.stored,
+    )
+    whole = draw_figure("circle_trajectories", nothing, {"select": {"dim": 2}}).axes[0]
+    assert whole.get_xlim()[1] == stored.stored_times[-1]
     with pytest.raises(DataError, match="dim is 3"):
         drawn("circle_trajectories", sources_of, select={"dim": 3})
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from usaav.errors import DataError
+from usaav.figures.merge_tree import span_of_merges
 from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.style import BLUE, PAGE, letter_panels, new_figure
 from usaav.figures.titles import case_title
@@ -26,7 +27,8 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int
     Parameters
     ----------
     sources
-        Stored tokens with dim: 2 at times that are spaced logarithmically.
+        Stored tokens with dim: 2 at times that are spaced logarithmically, and tables of merges: time is
+        shown from a decade before the first merge to a little after the last, or whole where nothing merges.
     select
         Which cases (see :meth:`usaav.figures.sources.Sources.cases`).
     seed
@@ -44,6 +46,7 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
     for axes, stored in zip(grid.flat, chosen, strict=False):
         _draw_tokens(axes, stored, seed)
+        axes.set_xlim(*_span(sources, stored, seed))
         axes.set_title(case_title(stored.case, "beta"))
         axes.set_xlabel(r"time $\tau$")
     for axes in grid.flat[len(chosen) :]:
@@ -70,9 +73,20 @@ def _draw_tokens(axes: Axes, stored: StoredCase, seed: int | None) -> None:
         )
     )
     axes.set_xscale("log")
-    axes.set_xlim(times[shown][0], times[-1])
     axes.xaxis.set_major_locator(LogLocator(numticks=6))
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _span(sources: Sources, stored: StoredCase, seed: int | None) -> tuple[float, float]:
+    """Ends of the axis of time."""
+    times = stored.stored_times[stored.stored_times > 0.0]
+    events = sources.events[stored.case.experiment]
+    of_run = (events["case"] == stored.case.name) & (events["seed"] == stored.case.seeds[stored.run(seed)])
+    merged = events.loc[of_run, "time"].to_numpy(dtype=np.float64)
+    if not (merged > 0.0).any():
+        return float(times[0]), float(times[-1])
+    start, end = span_of_merges(merged, float(times[-1]))
+    return max(start, float(times[0])), end
 
 
 def _pieces(times: np.ndarray, angles: np.ndarray) -> list[np.ndarray]:

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from usaav.errors import DataError
 from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.sphere import best_view
-from usaav.figures.states import draw_prediction, draw_state, predicted_curve, predicted_places
-from usaav.figures.style import GREY, PAGE, around_circle, letter_panels, new_figure
+from usaav.figures.states import (
+    draw_prediction,
+    draw_state,
+    explain_states,
+    predicted_curve,
+    predicted_places,
+)
+from usaav.figures.style import PAGE, around_circle, letter_panels, new_figure
 from usaav.figures.titles import variant_name
 from usaav.kernels import PlaneRotations
 
@@ -64,19 +69,10 @@ def draw(
                 draw_state(axes, stored, stored.tokens(seed), stored.labels(seed), size=7.0, view=view)
                 draw_prediction(axes, stored, seed, view=view)
             deviation = np.linalg.norm(stored.tokens(seed) - predicted_places(stored, seed), axis=-1).max()
-            axes.set_title(f"{variant_name(stored.case)}, seed {seed}".lstrip(", "))
-            text: dict[str, Any] = {"transform": axes.transAxes, "ha": "center", "va": "top", "fontsize": 7}
-            below = -0.02 if stored.case.settings.dim == 3 else -0.27
-            axes.text(0.5, below, f"largest deviation {deviation:.0e} rad", **text)
+            name = f"{variant_name(stored.case)}, seed {seed}".lstrip(", ")
+            axes.set_title(f"{name}\nlargest deviation {deviation:.0e} rad")
     letter_panels(list(grid.flat))
-    figure.legend(
-        handles=[
-            Line2D([], [], color="black", label=r"predicted orbit $G_\xi^{T} u$"),
-            Line2D([], [], color=GREY, linestyle="none", marker="o", label=r"tokens, coloured by label"),
-        ],
-        loc="outside lower center",
-        ncols=2,
-    )
+    explain_states(figure, chosen)
     return figure
 
 

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
+from numpy.typing import NDArray
 
 from usaav.errors import DataError
 from usaav.figures.sources import Sources, StoredCase
@@ -106,6 +107,16 @@ def leaf_order(merges: pd.DataFrame, n_tokens: int) -> list[int]:
     return [token for cluster in members.values() for token in cluster]
 
 
+def span_of_merges(times: NDArray[np.float64], end: float) -> tuple[float, float]:
+    """Ends of a logarithmic axis of time, at most `end`, for merges at `times` ``(m,)``, of which one is > 0.
+
+    It begins a decade before the first merge. After the last nothing happens any more: a tenth of the axis
+    shows that.
+    """
+    start, last = float(times[times > 0.0].min()) / 10.0, float(times.max())
+    return start, min(end, last * (last / start) ** 0.1)
+
+
 def _pairs(merges: pd.DataFrame) -> Iterator[tuple[int, int, float]]:
     columns = (merges[name].to_list() for name in ("first", "second", "time"))
     return ((int(first), int(second), float(time)) for first, second, time in zip(*columns, strict=True))
@@ -122,11 +133,8 @@ def _draw_tree(axes: Axes, sources: Sources, stored: StoredCase, seed: int) -> N
     merges = events[events["seed"] == seed]
     if not (merges["time"] > 0.0).any():
         raise DataError(f"{stored.where}: nothing has merged in the run of seed {seed}; there is no tree")
-    n_tokens, end = stored.case.settings.n_tokens, stored.case.settings.times[-1]
-    start = float(merges.loc[merges["time"] > 0.0, "time"].min()) / 10.0
-    # after the last merge nothing happens any more: a tenth of the height shows that
-    last = float(merges["time"].max())
-    end = min(end, last * (last / start) ** 0.1)
+    n_tokens = stored.case.settings.n_tokens
+    start, end = span_of_merges(merges["time"].to_numpy(dtype=np.float64), stored.case.settings.times[-1])
     # tokens that are close from the beginning merge at tau = 0, which a logarithmic axis does not have
     merges = merges.assign(time=merges["time"].clip(lower=start))
     lines: list[list[tuple[float, float]]] = []

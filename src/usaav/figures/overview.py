@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from usaav.figures.sources import Sources
 from usaav.figures.sphere import count_if_one
-from usaav.figures.states import draw_prediction, draw_state
+from usaav.figures.states import draw_prediction, draw_state, explain_states
 from usaav.figures.style import PAGE, letter_panels, new_figure, number
 from usaav.figures.titles import case_title
 from usaav.metrics import dirac_distance
@@ -33,7 +33,7 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int
         Data are missing, or not on S^2.
     """
     chosen = [sources.one_each(experiment, select)[0] for experiment in sources.experiments]
-    figure = new_figure(PAGE, 2.0 * PAGE / len(chosen) + 0.2)
+    figure = new_figure(PAGE, 2.0 * PAGE / len(chosen) + 0.4)
     grid = figure.subplots(2, len(chosen), squeeze=False)
     for (above, below), stored in zip(grid.T, chosen, strict=True):
         labels = stored.labels(seed)
@@ -50,4 +50,5 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None, seed: int
         shown = "< 0.001" if distance < 1e-3 else f"{distance:.2f}"
         below.text(0.5, -0.03, f"Dirac distance {shown}", transform=below.transAxes, ha="center", va="top")
     letter_panels(list(grid[0]))
+    explain_states(figure, chosen)
     return figure

@@ -16,7 +16,7 @@ from usaav.figures.states import draw_prediction, draw_state
 from usaav.figures.style import PAGE, kinds, letter_panels, new_figure, number
 from usaav.figures.titles import kernel_name, kernel_order
 
-NAMES = ("not normalised (USA)", "softmax (SA)")
+NAMES = ("not normalised", "softmax")
 
 
 def draw(
@@ -48,10 +48,10 @@ def draw(
     """
     pairs = _pairs(sources, select)
     width = PAGE / len(pairs)
-    figure = new_figure(PAGE, 2.0 + 2.0 * min(width, 2.4) + 0.4)
-    grid = figure.subplots(
-        3, len(pairs), squeeze=False, height_ratios=[1.6, min(width, 2.4), min(width, 2.4)]
-    )
+    # spheres are as wide as their column without the label of the rows
+    size = min(width - 0.15, 2.4)
+    figure = new_figure(PAGE, 2.0 + 2.0 * size + 0.2)
+    grid = figure.subplots(3, len(pairs), squeeze=False, height_ratios=[1.6, size, size])
     looks = kinds(2)
     lines = []
     for (curves, *spheres), pair in zip(grid.T, pairs, strict=True):
@@ -60,7 +60,8 @@ def draw(
             for stored, look in zip(pair, looks, strict=True)
         ]
         settings = pair[0].case.settings
-        curves.set_title(f"{kernel_name(settings.kernel)}, $n = {settings.n_tokens}$")
+        name = "no labels" if settings.labels is None else kernel_name(settings.kernel)
+        curves.set_title(f"{name}, $n = {settings.n_tokens}$")
         log_axis(curves, floor)
         curves.set_xlabel(r"time $\tau$", labelpad=1.0)
         if curves is not grid[0, 0]:

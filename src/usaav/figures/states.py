@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from usaav.config.part_models import PrefixFields
@@ -107,3 +112,40 @@ def draw_prediction(
             mark_points(axes, predicted_places(stored, seed)[first], view=view, label=label)
     else:
         draw_curve(axes, predicted_curve(stored, seed), view=view, label=label)
+
+
+def explain_states(figure: Figure, shown: Sequence[StoredCase]) -> None:
+    """A legend below the figure for what labels do in the states `shown`; none where no case has labels."""
+    angles = [0.5 * np.pi * quarter for quarter in range(4)]
+    orbits = any(stored.case.settings.labels is not None and not has_prompts(stored) for stored in shown)
+    prompts = any(has_prompts(stored) for stored in shown)
+    dot = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0}
+    entries: list[tuple[object, str]] = []
+    if orbits:
+        dots = tuple(Line2D([], [], color=color, **dot) for color in around_circle(np.array(angles)))
+        entries.append((dots, "tokens, coloured by label"))
+        entries.append((Line2D([], [], color="black", linewidth=1.1), r"predicted orbit $G_\xi^{T} u$"))
+    if prompts:
+        marks = tuple(
+            Line2D([], [], color=look.color, **(dot | {"marker": look.marker})) for look in kinds(3)
+        )
+        ring = {
+            "markerfacecolor": "none",
+            "markeredgecolor": "black",
+            "markersize": 7.0,
+            "markeredgewidth": 0.9,
+        }
+        entries.append((marks, "tokens, marked by prompt"))
+        entries.append((Line2D([], [], **(dot | ring)), "predicted cluster"))
+    if not entries:
+        return
+    handles, names = zip(*entries, strict=True)
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=len(names),
+        columnspacing=1.4,
+        handlelength=2.0,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.2)},
+    )

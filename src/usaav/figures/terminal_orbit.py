@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from usaav.figures.sources import Sources
-from usaav.figures.states import draw_prediction, draw_state, predicted_places
+from usaav.figures.states import draw_prediction, draw_state, explain_states, predicted_places
 from usaav.figures.style import PAGE, letter_panels, new_figure
 from usaav.figures.titles import case_title
 
@@ -37,7 +37,7 @@ def draw(
     """
     rows = [stored for experiment in sources.experiments for stored in sources.one_each(experiment, select)]
     columns = SEEDS if seeds is None else len(seeds)
-    figure = new_figure(PAGE, len(rows) * (PAGE / columns) + 0.1)
+    figure = new_figure(PAGE, len(rows) * (PAGE / columns) + 0.3)
     grid = figure.subplots(len(rows), columns, squeeze=False)
     for stored, panels in zip(rows, grid, strict=True):
         shown = stored.case.seeds[:SEEDS] if seeds is None else seeds
@@ -59,4 +59,5 @@ def draw(
         for axes in panels[len(shown) :]:
             axes.set_axis_off()
     letter_panels([axes for axes in grid.flat if axes.axison or axes.get_title()])
+    explain_states(figure, rows)
     return figure
