@@ -41,7 +41,7 @@ def drawn(frame, **options):
 
 
 def images(figure):
-    return [axes.images[0] for axes in figure.axes if axes.images and axes.get_label() != "<colorbar>"]
+    return [axes.collections[0] for axes in figure.axes if axes.get_label() != "<colorbar>"]
 
 
 BETAS, SCALES = [1.0, 2.0, 4.0], [0.0, 0.5]

@@ -8,11 +8,13 @@ import pytest
 from unit.figure_examples import EXAMPLES, drawn, lines_of, titles
 from usaav.errors import DataError
 from usaav.figures import Sources, draw_figure, save
+from usaav.figures.bands import count_seeds, draw_ranges
 from usaav.figures.dichotomy import share, weight_at
 from usaav.figures.gauge_orbits import plane_angles
 from usaav.figures.layers import flow_distances
 from usaav.figures.orbit_laws import distances_to_law, law_angles
 from usaav.figures.sphere import VIEW, best_view
+from usaav.figures.style import kinds, new_figure
 from usaav.figures.targets_reached import target_points
 from usaav.metrics.modes import levelled_collapse_times
 from usaav.theory import fastest_mode, mode_growth_rate
@@ -232,6 +234,19 @@ def test_collapse_times_have_a_line_of_the_predicted_slope(sources_of):
     assert np.diff(tau) / np.diff(np.log(n)) == pytest.approx(slope)
     with pytest.raises(DataError, match="no mode amplitudes; set mode_degrees"):
         draw_figure("mean_field", sources_of("baseline"))
+
+
+def test_ranges_and_counts_of_cases_with_different_numbers_of_seeds():
+    axes = new_figure(3.0, 2.0).subplots()
+    values = [np.array([3.0, 1.0, 2.0, np.nan]), np.array([np.nan]), np.array([5.0, 4.0])]
+    draw_ranges(axes, [1.0, 2.0, 3.0], values, kinds(1)[0])
+    places, middle = medians(axes)
+    np.testing.assert_array_equal(places, [1.0, 3.0])
+    np.testing.assert_array_equal(middle, [2.0, 4.5])
+    (bars,) = axes.containers[0].lines[2]
+    np.testing.assert_array_equal([bar[:, 1] for bar in bars.get_segments()], [[1.0, 3.0], [4.0, 5.0]])
+    assert count_seeds(values) == "1 to 4 seeds"
+    assert count_seeds(values[:1]) == "4 seeds"
 
 
 def test_every_new_figure_has_an_example():

@@ -93,6 +93,8 @@ def test_a_report_has_every_caption_without_complaint(copy) -> None:
         name in text for name in ("distances.pdf", "rope.png", "both.mp4", "claims.csv", "claims.html")
     )
     assert "Final tokens of a run with rotary labels" in text
+    assert "One line for each experiment" in text
+    assert "backend: &quot;numpy&quot;" in text
 
 
 def test_a_damaged_file_stops_its_jobs_by_name_and_no_others(copy) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,24 @@ def log_axis(axes: Axes, floor: float, top: float = 3.0) -> None:
     axes.margins(x=0.0)
 
 
-def draw_ranges(axes: Axes, across: Any, values: Any, look: Look, label: str = "") -> None:
+def draw_ranges(axes: Axes, across: Any, values: Sequence[Any], look: Look, label: str = "") -> None:
     """Medians over seeds as markers, with bars from the least to the largest value.
 
     Parameters
     ----------
     across : (m,)
         Places on the horizontal axis.
-    values : (m, seeds)
+    values
+        For each place the values of its seeds, of which there may be more at one place than at another.
         NaN: not known for that seed; left out.
     """
-    known = np.asarray(values, dtype=np.float64)
-    shown = np.isfinite(known).any(axis=1)
-    known, places = known[shown], np.asarray(across, dtype=np.float64)[shown]
-    middle = np.nanmedian(known, axis=1)
-    ends = np.stack([middle - np.nanmin(known, axis=1), np.nanmax(known, axis=1) - middle])
+    known = [row[np.isfinite(row)] for row in (np.asarray(row, dtype=np.float64) for row in values)]
+    shown = [index for index, row in enumerate(known) if len(row)]
+    places = np.asarray(across, dtype=np.float64)[shown]
+    least, middle, largest = (
+        np.array([function(known[index]) for index in shown]) for function in (np.min, np.median, np.max)
+    )
+    ends = np.stack([middle - least, largest - middle])
     axes.errorbar(
         places,
         middle,
@@ -100,3 +104,9 @@ def draw_ranges(axes: Axes, across: Any, values: Any, look: Look, label: str = "
         label=label or None,
         zorder=4,
     )
+
+
+def count_seeds(values: Sequence[Any]) -> str:
+    """How many seeds there are at each place, in words: ``20 seeds`` or ``10 to 20 seeds``."""
+    counts = sorted(map(len, values))
+    return f"{counts[0]} seeds" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]} seeds"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from usaav.errors import DataError
-from usaav.figures.bands import draw_ranges
+from usaav.figures.bands import count_seeds, draw_ranges
 from usaav.figures.great_circles import coefficients
 from usaav.figures.sources import Sources, StoredCase
 from usaav.figures.style import BLUE, GREY, PAGE, VERMILION, Look, letter_panels, new_figure
@@ -49,8 +49,7 @@ def draw(sources: Sources, *, select: Mapping[str, Any] | None = None) -> Figure
     shares = [share(stored) for stored in chosen]
     for axes, column in zip(panels, ("dirac_distance", "energy"), strict=True):
         values = [_last(sources, stored, column) for stored in chosen]
-        seeds = len(values[0])
-        draw_ranges(axes, shares, values, _MEASURED, f"median of {seeds} seeds, bar: all of them")
+        draw_ranges(axes, shares, values, _MEASURED, f"median of {count_seeds(values)}, bar: all of them")
         axes.axvline(threshold, color=GREY, linestyle=":", linewidth=1.0)
         axes.set_xlabel("share $a$ of the oscillating part")
         axes.set_xlim(-0.02, 1.02)

@@ -123,9 +123,9 @@ def _name(family: Family) -> str:
 
 def _draw_distances(axes: Axes, family: Family, look: Look) -> None:
     steps = [_step(stored) for stored in family.looped]
-    distances = np.array([flow_distances(stored, family.flow) for stored in family.looped])
+    distances = [flow_distances(stored, family.flow) for stored in family.looped]
     draw_ranges(axes, steps, distances, look, _name(family))
-    axes.plot(steps, np.median(distances, axis=1), color=look.color, linestyle=look.line, linewidth=0.8)
+    axes.plot(steps, list(map(np.median, distances)), color=look.color, linestyle=look.line, linewidth=0.8)
 
 
 def _dress_distances(axes: Axes, steps: list[float]) -> None:

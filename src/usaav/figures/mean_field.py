@@ -163,11 +163,9 @@ def _draw_times(
 ) -> None:
     sizes = np.array([stored.case.settings.n_tokens for stored in cases], dtype=np.float64)
     times = [levelled_collapse_times(stored.dataset, collapsed, _rate(stored)) for stored in cases]
-    width = max(map(len, times))
-    padded = np.array([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in times])
     means = mean_times(zip(sizes.astype(int).tolist(), times, strict=True), least_slope)
     # its line names the kernel, where there is one
-    draw_ranges(axes, sizes, padded, look, "" if len(means.times) else name)
+    draw_ranges(axes, sizes, times, look, "" if len(means.times) else name)
     if not len(means.times):
         return
     # only the height of the line is fitted, its slope is predicted

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from usaav.errors import DataError
-from usaav.figures.bands import draw_ranges
+from usaav.figures.bands import count_seeds, draw_ranges
 from usaav.figures.sources import Sources, StoredCase, facts
 from usaav.figures.style import BLACK, PAGE, Look, kinds, letter_panels, new_figure, number
 from usaav.metrics.modes import first_cluster_counts, mode_growth
@@ -100,7 +100,7 @@ def _draw_growth(axes: Axes, dim: int, cases: list[StoredCase], look: Look, line
     places = np.array([_beta(stored) for stored in cases])
     # a little apart, so that bars at the same beta do not hide one another
     places *= 0.97 if dim == 2 else 1.03
-    draw_ranges(axes, places, ratios, look, f"$d = {dim}$, median and all {len(ratios[0])} seeds")
+    draw_ranges(axes, places, ratios, look, f"$d = {dim}$, median and all {count_seeds(ratios)}")
 
 
 def _draw_counts(axes: Axes, cases: list[StoredCase], look: Look, saturated: float) -> None:

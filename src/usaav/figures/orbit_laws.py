@@ -134,9 +134,9 @@ def _draw_histogram(axes: Axes, stored: StoredCase, seed: int | None, bins: int)
 
 def _draw_decay(axes: Axes, cases: list[StoredCase], look: Look) -> None:
     sizes = [stored.case.settings.n_tokens for stored in cases]
-    distances = np.array([distances_to_law(stored) for stored in cases])
+    distances = [distances_to_law(stored) for stored in cases]
     draw_ranges(axes, sizes, distances, look, variant_name(cases[0].case))
-    axes.plot(sizes, np.median(distances, axis=1), color=look.color, linestyle=look.line, linewidth=0.8)
+    axes.plot(sizes, list(map(np.median, distances)), color=look.color, linestyle=look.line, linewidth=0.8)
 
 
 def _dress_decay(axes: Axes, series: list[list[StoredCase]]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 
 from usaav.errors import DataError
 from usaav.figures.sources import SYMBOLS, Sources
@@ -167,34 +167,29 @@ def _drawn(panels: Sequence[tuple[str, pd.DataFrame]], across: str, up: str) -> 
 
 def _cells(
     axes: Axes, rows: pd.DataFrame, names: tuple[str, str, str], scale: Normalize, panels: int
-) -> AxesImage:
+) -> Collection:
+    import seaborn as sns  # takes a second to import, and no other figure needs it
+
     across, up, value = names
     table = rows.pivot_table(
         index=up, columns=across, values=value, aggfunc=lambda all_seeds: all_seeds.quantile(0.5, "lower")
     ).sort_index()
     axes.set_facecolor(PALE)  # combinations that the sweep does not have
-    image = axes.imshow(
-        np.ma.masked_invalid(table.to_numpy(dtype=np.float64)),
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
+    # the panels share the width of the page
+    room = min(_MOST_TICKS, max(2, 2 * _MOST_TICKS // panels))
+    sns.heatmap(
+        table.astype(np.float64).rename(index=_tick, columns=_tick),
+        ax=axes,
         norm=scale,
         cmap="cividis",
+        cbar=False,
+        rasterized=True,
+        xticklabels=-(-len(table.columns) // room),
+        yticklabels=-(-len(table.index) // _MOST_TICKS),
     )
-    # the panels share the width of the page
-    most = (
-        (axes.xaxis, table.columns, max(2, 2 * _MOST_TICKS // panels)),
-        (axes.yaxis, table.index, _MOST_TICKS),
-    )
-    for axis, values, room in most:
-        places = _spread(len(values), min(room, _MOST_TICKS))
-        axis.set_ticks(places, labels=[_tick(values[place]) for place in places])
-    return image
-
-
-def _spread(count: int, room: int) -> list[int]:
-    """At most `room` places of `count`, evenly spread."""
-    return list(range(0, count, -(-count // room)))
+    axes.set(xlabel="", ylabel="", ylim=(0, len(table.index)))
+    axes.tick_params(axis="both", labelrotation=0.0)
+    return axes.collections[0]
 
 
 def _tick(value: Any) -> str:

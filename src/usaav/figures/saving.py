@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from usaav.figures.style import DOTS_PER_INCH, applied
 from usaav.whole_files import replacing
@@ -25,6 +27,20 @@ def save(figure: Figure, pdf: str | Path, png: str | Path) -> None:
     DataError
         A file cannot be written.
     """
+    with applied():
+        _fix_layout(figure)
     for path, kind in ((pdf, "pdf"), (png, "png")):
         with replacing(path) as temporary, applied():
             figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_METADATA[kind])
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out once and round the places of its axes to a thousandth of a dot.
+
+    The last digits of the layout differ from time to time, which moves a marker that lies between two dots.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        place = axes.get_position(original=True)
+        axes.set_position(Bbox(np.round(place.get_points(), 6)))

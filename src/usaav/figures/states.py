@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -119,8 +120,8 @@ def explain_states(figure: Figure, shown: Sequence[StoredCase]) -> None:
     angles = [0.5 * np.pi * quarter for quarter in range(4)]
     orbits = any(stored.case.settings.labels is not None and not has_prompts(stored) for stored in shown)
     prompts = any(has_prompts(stored) for stored in shown)
-    dot = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0}
-    entries: list[tuple[object, str]] = []
+    dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0}
+    entries: list[tuple[Any, str]] = []
     if orbits:
         dots = tuple(Line2D([], [], color=color, **dot) for color in around_circle(np.array(angles)))
         entries.append((dots, "tokens, coloured by label"))
