@@ -123,7 +123,6 @@ def simulated(spec, kind, count_, seed, times, labels, rtol, normalization, laye
         assert np.isfinite(data[name].values).all(), name
 
 
-@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_random_kernels_and_tokens(count) -> None:
     simulated()

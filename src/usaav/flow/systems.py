@@ -205,6 +205,8 @@ class BaseSystem:
     def layer(self, tokens: Array, masses: Array, size: float) -> tuple[Array, bool]:
         """See :class:`System`."""
         moved = tokens + size * self.velocity(tokens, masses)
+        # by the largest component first: the square of a step at beta 700 is no number
+        moved /= np.max(np.abs(moved), axis=1, keepdims=True)
         moved /= np.linalg.norm(moved, axis=1, keepdims=True)
         return moved, bool(np.all(np.isfinite(moved)))
 
@@ -311,6 +313,9 @@ class ArraySystem(BaseSystem):
             weighted = factor * masses
             total = xp.sum(weighted, axis=1)
             pull = weighted @ tokens - total[:, None] * tokens[rows]
+            # tokens at the same point do not pull: what is left of the two sums is their rounding
+            noise = 4.0 * np.finfo(float).eps * xp.sum(xp.abs(weighted), axis=1)[:, None]
+            pull = xp.where(xp.abs(pull) <= noise, 0.0, pull)
             if self.interaction.softmax:
                 pull /= (math.exp(-self.shift) * total + masses[rows])[:, None]
             tangent = pull - xp.sum(pull * tokens[rows], axis=1)[:, None] * tokens[rows]
