@@ -96,7 +96,7 @@ def test_energies_without_a_known_maximum_are_left_out_and_counted(sources_of):
     figure = draw_figure("energy", sources_of(*experiments), {})
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
     assert len(figure.axes) == 2 * len(panels) == 12
-    assert panels[4].get_title(loc="left") == "(e)  toeplitz\n4 runs, 1 case unknown"
+    assert panels[4].get_title(loc="left") == "(e)  toeplitz\n4 runs, 1 case out"
     # the second row of experiments has places of its own, and time by decades where the times are
     assert panels[4].get_subplotspec().rowspan.start == 2
     assert [axes.get_xscale() for axes in panels] == ["linear"] * 5 + ["log"]

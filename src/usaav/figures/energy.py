@@ -80,7 +80,7 @@ def draw(sources: Sources, *, floor: float = 1e-12, select: Mapping[str, Any] | 
 
 
 def _left_out(cases: int) -> str:
-    return f", {cases} case{'s' if cases > 1 else ''} unknown" if cases else ""
+    return f", {cases} case{'s' if cases > 1 else ''} out" if cases else ""
 
 
 def _is_known(sources: Sources, stored: StoredCase) -> bool:
