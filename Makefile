@@ -57,6 +57,9 @@ pip = PIP_USER=0 .venv/bin/python -m pip --quiet --disable-pip-version-check --n
 
 $(runtime) $(cluster) $(dev) $(docs):
 	@set -e; \
+	if [ -L .venv ]; then \
+	    echo ".venv is a link to $$(readlink .venv): setting up here would clear the environment of another place." >&2; \
+	    echo "Remove the link, then call make again." >&2; exit 1; fi; \
 	if [ "$$(cat .venv/.place 2>/dev/null)" != "$$(pwd)" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then \
 	    $(find_python); \
 	    echo "Set-up: making .venv with $$("$$py" --version)."; \

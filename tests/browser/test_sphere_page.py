@@ -99,6 +99,9 @@ def test_moving_the_slider_moves_the_tokens(page: Page) -> None:
     ("key", "azimuth", "elevation"), [("left", -1, 0), ("right", 1, 0), ("up", 0, 1), ("down", 0, -1)]
 )
 def test_arrow_keys_turn_the_sphere(page: Page, key: str, azimuth: int, elevation: int) -> None:
+    drawn = page.run(STATE)["drawn"]
+    page.press("#sphere", "home")  # once more what is shown already, at the size that the page has by now
+    redrawn(page, drawn)
     before, pixels = page.run(STATE), page.run(PIXELS)
     page.press("#sphere", key)
     redrawn(page, before["drawn"])

@@ -45,6 +45,8 @@ def test_the_limits_can_be_raised() -> None:
         load([], {**with_changes(large), "memory_limit": 1000, "time_limit": 1})
     case = load([], {**with_changes(large), "memory_limit": "1000", "time_limit": "1e6"}).cases("main")[0]
     assert case.settings.n_tokens == 200_000
+    # what is not going to be run may be of any size
+    assert load([], {**with_changes(large), "only": ["other"]}).experiments.keys() == {"other"}
 
 
 def test_all_problems_are_reported_at_once() -> None:

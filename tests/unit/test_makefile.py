@@ -129,3 +129,15 @@ def test_help_lists_every_target(clone: Clone) -> None:
     ).stdout
     for target in ("figures", "test", "lint", "docs", "lock", "clean"):
         assert f"make {target} " in text
+
+
+def test_the_environment_of_another_place_is_not_cleared_through_a_link(clone: Clone, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (clone.root / ".venv").symlink_to(other)
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        clone.make("figures")
+    assert ".venv is a link" in failed.value.stderr.decode()
+    assert clone.log.read_text(encoding="utf-8") == ""
+    assert [path.name for path in other.iterdir()] == ["kept"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,12 @@ def _built(data: dict[str, Any], documents: list[Document], given: set[str]) -> 
         raise
     names = ("seeds", "n_tokens", "backend", "rtol", "memory_limit", "time_limit")
     overrides = Overrides(**{name: getattr(settings, name) for name in names})
-    expansions = {name: expand(name, entry, overrides, files) for name, entry in settings.experiments.items()}
+    # a size is absurd only if it is going to be run
+    unlimited = replace(overrides, memory_limit=math.inf, time_limit=math.inf)
+    expansions = {
+        name: expand(name, entry, overrides if name in (settings.only or (name,)) else unlimited, files)
+        for name, entry in settings.experiments.items()
+    }
     raise_problems([problem for expansion in expansions.values() for problem in expansion.problems], locate)
     return _selected(settings, {name: tuple(expansion.cases) for name, expansion in expansions.items()})
 
