@@ -3,6 +3,7 @@
 #define GRID unsigned x, unsigned y, unsigned z
 #define ON_GRID(call) run_grid(x, y, z, THREADS, [=] { call; })
 
+#pragma GCC visibility push(default)
 extern "C" {
 void launch_pairs(GRID, Run *runs) { ON_GRID(pairs(runs)); }
 void launch_look(GRID, Run *runs) { ON_GRID(look(runs)); }
@@ -17,3 +18,4 @@ void launch_join(GRID, Run *runs) { ON_GRID(join(runs)); }
 void launch_name_components(GRID, Run *runs) { ON_GRID(name_components(runs)); }
 unsigned long long size_of_run() { return sizeof(Run); }
 }
+#pragma GCC visibility pop

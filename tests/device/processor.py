@@ -77,7 +77,7 @@ def library(kind: Kind, folder: Path) -> ctypes.CDLL:
     assert COMPILER is not None
     parts = [HERE / "cuda_on_processor.h", Path(field.__file__).with_name("field.cu"), HERE / "launchers.h"]
     stamp = hashlib.sha256(" ".join(kind.options).encode())
-    for part in parts:
+    for part in [Path(__file__), *parts]:
         stamp.update(part.read_bytes())
     path = folder / f"{stamp.hexdigest()[:20]}.so"
     if not path.exists():
@@ -91,7 +91,10 @@ def library(kind: Kind, folder: Path) -> ctypes.CDLL:
             "-Wno-unused-function",
             "-Wno-unused-parameter",
         ]
-        command = [COMPILER, "-x", "c++", "-", *kind.options, "-O1", "-fPIC", "-shared", *warnings]
+        # hidden: else all libraries of a process share what the first one holds in static memory of templates,
+        # which has another size for another dimension
+        hidden = "-fvisibility=hidden"
+        command = [COMPILER, "-x", "c++", "-", *kind.options, "-O1", "-fPIC", "-shared", hidden, *warnings]
         done = subprocess.run(
             [*command, "-o", str(made)], input=text, text=True, capture_output=True, check=False
         )

@@ -320,3 +320,9 @@ def test_kernels_that_the_device_does_not_know() -> None:
     assert field.why_not(Kernel(usa.profile, weight=own)) == "the GPU engine knows no weight Own"
     many = Kernel(usa.profile, weight=Toeplitz(tuple((m, 1.0) for m in range(257))))
     assert field.why_not(many) == "the GPU engine takes 1 to 256 coefficients, not 257"
+
+
+def test_libraries_of_one_process_share_no_memory(pair: Pair) -> None:
+    """The last of these once wrote beyond the arrays of the first."""
+    for dim in (2, 33, 3, 16):
+        assert_equal(pair(examples.usa(1.0), None, (37, dim)), examples.tokens(37, dim, 5))
