@@ -91,8 +91,8 @@ def library(kind: Kind, folder: Path) -> ctypes.CDLL:
             "-Wno-unused-function",
             "-Wno-unused-parameter",
         ]
-        # hidden: else the libraries of a process share what the first one holds in static memory of templates,
-        # which has another size for another dimension
+        # hidden: else the libraries of a process share what the first one holds in static memory of
+        # templates, which has another size for another dimension
         hidden = "-fvisibility=hidden"
         command = [COMPILER, "-x", "c++", "-", *kind.options, "-O1", "-fPIC", "-shared", hidden, *warnings]
         done = subprocess.run(

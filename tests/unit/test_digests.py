@@ -176,5 +176,5 @@ def test_is_fast_enough_for_every_start_of_snakemake() -> None:
     forget()
     start = time.process_time()
     digests.digest(*everything)
-    # 0.1 to 0.3 s of an idle core; a busy one has been seen to take 1.03, and what this is to catch takes far more
+    # 0.1 to 0.3 s of an idle core, 1.03 s of a busy one; what this is to catch takes far more
     assert time.process_time() - start < 4.0
