@@ -35,20 +35,17 @@ def test_every_file_is_used() -> None:
     assert set(CLOSED_FORMS) == {"two_cluster_time", "mode_growth_rate"}
 
 
+def run_again(data: Any, **options: Any) -> Any:
+    """The run of a reference file."""
+    return simulate(kernel(data["kernel"]), data["tokens"], data["labels"], data["times"], **options)
+
+
 @pytest.mark.parametrize("rtol", [1e-9, 1e-12])
 @pytest.mark.parametrize("backend", examples.BACKENDS)
 @pytest.mark.parametrize("name", TRAJECTORIES)
 def test_trajectory(name: str, backend: Any, rtol: float) -> None:
     data = read(name)
-    run = simulate(
-        kernel(data["kernel"]),
-        data["tokens"],
-        data["labels"],
-        data["times"],
-        normalization=data["normalization"],
-        rtol=rtol,
-        backend=backend,
-    )
+    run = run_again(data, normalization=data["normalization"], rtol=rtol, backend=backend)
     tolerance = 100.0 * data["oracle_error_estimate"] + rtol
     expected = np.array(data["expected_tokens"])
     assert np.abs(run["tokens"].values[0] - expected).max() < tolerance
@@ -59,14 +56,7 @@ def test_trajectory(name: str, backend: Any, rtol: float) -> None:
 @pytest.mark.parametrize("name", ["usa", "usa_beta4_d2", "rope_d3", "generalized_rope", "prefix"])
 def test_trajectory_on_the_spectral_field(name: str) -> None:
     data = read(name)
-    run = simulate(
-        kernel(data["kernel"]),
-        data["tokens"],
-        data["labels"],
-        data["times"],
-        field="spectral",
-        backend="numba",
-    )
+    run = run_again(data, field="spectral", backend="numba")
     assert run.attrs["field"] == "spectral"
     tolerance = 100.0 * data["oracle_error_estimate"] + 1e-9
     assert np.abs(run["tokens"].values[0] - np.array(data["expected_tokens"])).max() < tolerance

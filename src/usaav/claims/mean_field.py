@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
-from usaav.claims.verdict import Statement, Verdict, counted, judge
+from usaav.claims.verdict import Statement, Verdict, counted, judge, judge_growth
 from usaav.metrics.modes import growth_rate, levelled_collapse_times, mean_times, mode_amplitudes
 from usaav.theory import mode_growth_rate
 
@@ -64,17 +64,7 @@ def check(
         if settings.n_tokens >= least_growth:
             tau, lengths = dataset["time"].values, mode_amplitudes(dataset)[:, :, 0]
             growth = np.array([growth_rate(tau, row, row < linear) for row in lengths]) / rate
-            verdicts.append(
-                judge(
-                    GROWTH,
-                    case.where,
-                    growth,
-                    1.0,
-                    tolerance,
-                    statistic="median",
-                    missing="were linear for less than three outputs",
-                )
-            )
+            verdicts.append(judge_growth(GROWTH, case.where, growth, tolerance))
         name = f"{cases[0].case.experiment}/{case.case.parameters.get('variant', 'all n')}"
         times = levelled_collapse_times(dataset, COLLAPSED, rate)
         families[name, rate].append((settings.n_tokens, times))

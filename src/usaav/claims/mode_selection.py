@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usaav.claims.evidence import Evidence
-from usaav.claims.verdict import Statement, Verdict, judge
+from usaav.claims.verdict import Statement, Verdict, judge, judge_growth
 from usaav.metrics.modes import density_peak_counts, first_cluster_counts, mode_growth
 from usaav.theory import fastest_mode, mode_growth_rate
 
@@ -61,18 +61,7 @@ def check(
         fastest = fastest_mode(beta, dim)
         dataset = case.dataset()
         growth = mode_growth(dataset, fastest, linear) / mode_growth_rate(fastest, beta, dim)
-        verdicts.append(
-            judge(
-                GROWTH,
-                case.where,
-                growth,
-                1.0,
-                tolerance,
-                [f"degree {fastest}"],
-                statistic="median",
-                missing="were linear for less than three outputs",
-            )
-        )
+        verdicts.append(judge_growth(GROWTH, case.where, growth, tolerance, [f"degree {fastest}"]))
         if dim == 2 and beta <= largest_beta:
             counts = first_cluster_counts(dataset, beta, saturated)
             notes = _count_notes(counts, density_peak_counts(dataset, saturated), saturated)

@@ -172,6 +172,14 @@ def judge(
     return Verdict(statement, case, seeds, expected, extreme, middle, tolerance, holds, note, statistic)
 
 
+def judge_growth(
+    statement: Statement, where: str, growth: Array, tolerance: float, notes: Sequence[str] = ()
+) -> Verdict:
+    """The median over runs of growth rates as fractions of theory; NaN for a run not linear for long."""
+    missing = "were linear for less than three outputs"
+    return judge(statement, where, growth, 1.0, tolerance, notes, statistic="median", missing=missing)
+
+
 def counted(known: int, runs: int, missing: str = "did not get there") -> str:
     """The remark on runs that have no value, and why."""
     return f"{known} of {runs} measured; {runs - known} {missing}"
